@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/base/matrix.h"
+#include "engine/base/thread_pool.h"
+#include "engine/gguf/type.h"
+
+namespace hearth::cpu {
+
+/// A weight matrix [rows, cols] as it stands in the file: row r is cols values in blocks of `type` at data + r * row_bytes.
+/// Owns nothing.
+struct Weight {
+    gguf::Type type = gguf::Type::F32;
+    const std::byte* data = nullptr;
+    uint64_t rows = 0, cols = 0, row_bytes = 0;
+
+    /// Rows [first, first + n).
+    Weight slice(uint64_t first, uint64_t n) const { return {type, data + first * row_bytes, n, cols, row_bytes}; }
+};
+
+/// The input of matrix products: [tokens, cols] float32, and the same rounded to 8 bits for quantised weights
+/// (blocks of 32 with a float32 scale and the block's sum), made once and shared by all matrices that read it.
+class Activations {
+public:
+    /// Takes a view of x (not copied); forgets what was rounded before. Keeps its memory for the next call.
+    void set(MatrixView<const float> x);
+    MatrixView<const float> values() const { return x_; }
+
+private:
+    friend struct ActivationsAccess;
+    MatrixView<const float> x_;
+    bool rounded_ = false;
+    std::vector<int8_t> codes_;      // [tokens, padded cols]
+    std::vector<float> scales_;      // [tokens, blocks]
+    std::vector<float> sums_;        // [tokens, blocks]: scale times the sum of the block's codes
+};
+
+/// One product of a list: out [n, weight.rows] = x rows [first, first + n) · weightᵀ. Weights of F32, F16 and BF16 are
+/// multiplied with float32 activations; block types with rounded ones.
+struct Product {
+    Weight weight;
+    Activations* x = nullptr;
+    size_t first = 0, n = 0;         ///< n = 0: all rows of x from `first`
+    MatrixView<float> out;
+};
+
+/// Does all products of the list with one hand-out to the pool. Each output value is computed whole in one place, by the
+/// same sequence of operations whatever the number of threads, of tokens in the batch and of products in the list: a row
+/// of a batch has the bits that it has alone.
+void multiply(ThreadPool& pool, std::span<const Product> products);
+inline void multiply(ThreadPool& pool, const Product& product) { multiply(pool, std::span(&product, 1)); }
+
+/// out[0 .. cols) = row `row` of `weight`, decoded (an embedding look-up).
+void decodeRow(const Weight& weight, uint64_t row, float* out);
+
+/// out [n, cols] += Σ over neurons j of coefficients[t, j] * row j of `weight` [neurons, cols]: a down-projection that is
+/// stored with a row per neuron. Summed over fixed chunks of neuron numbers, ascending (DESIGN §4, Order of summation);
+/// neurons whose coefficient is zero for every token are not read. `out` is overwritten.
+void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients, MatrixView<float> out);
+
+}  // namespace hearth::cpu
