@@ -11,9 +11,16 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "engine/gguf/type.h"
 
 namespace hearth::gguf {
+
+/// Thrown by File::fromMemory when the bytes given end inside the header of a longer file: fetch more and try again.
+class HeaderTooShort : public Error {
+public:
+    using Error::Error;
+};
 
 /// Value types of metadata, by their number in the file.
 enum class ValueType : int32_t {
@@ -40,6 +47,9 @@ public:
     /// All elements of a numeric array (or one for a scalar).
     std::vector<int64_t> integers() const;
     std::vector<double> numbers() const;
+
+    /// The bytes as they stand in the file, without a scalar string's length; with each string's length in a list.
+    std::span<const std::byte> raw() const { return raw_; }
 
 private:
     friend class Reader;

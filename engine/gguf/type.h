@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace hearth::gguf {
@@ -22,6 +23,15 @@ struct TypeInfo {
 /// Size and name of a type that Hearth reads; throws Error for any other number, naming the type where it is known
 /// (removed ids, the IQ1/IQ2/IQ3 families, ids of other forks).
 const TypeInfo& typeInfo(Type type);
+/// The same without an exception: nullptr for a type that Hearth does not read.
+const TypeInfo* findType(Type type) noexcept;
+
+/// Why a type is not read, for messages: "has type 16 (IQ2_XXS), which ..." and what to do instead.
+struct TypeRefusal {
+    std::string why, next_step;
+};
+TypeRefusal refusal(Type type);
+
 /// By name, case-insensitively; nullopt when there is none.
 std::optional<Type> typeByName(std::string_view name);
 /// Bytes of `elements` values (a multiple of block_elements, else Error). Throws Error on overflow.
