@@ -1,0 +1,188 @@
+#include "engine/model/forward.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/model/layers/steps.h"
+
+namespace hearth::model {
+
+Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch)
+    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch)) {}
+Forward::~Forward() = default;
+void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
+uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
+
+uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
+    uint64_t attention = 0, neurons = 0;
+    for (const LayerShape& s : d.shapes) {
+        const uint64_t heads = s.heads;
+        attention = std::max(attention, 2 * heads * s.key_width + 2 * uint64_t{s.kv_heads} * std::max(s.key_width, s.value_width) + heads * s.value_width);
+        neurons = std::max<uint64_t>(neurons, s.feed_forward);
+    }
+    uint64_t row = 4 * uint64_t{d.width} + attention + 2 * neurons + 2 * uint64_t{d.rope.n_rot};
+    row += d.experts.count + d.experts.used * (2 * uint64_t{d.width} + 2 * uint64_t{d.experts.width}) + 2 * uint64_t{d.experts.shared_width};
+    row += uint64_t{d.latent.q_rank} + 2 * uint64_t{d.latent.kv_rank} + d.latent.rope;
+    row += 2 * uint64_t{d.delta_net.channels()} + 2 * uint64_t{d.delta_net.inner};
+    row += uint64_t{d.altup.streams} * 2 * d.width + uint64_t{d.altup.per_layer} * d.layers + d.width;
+    // A quarter more for the rounded copies of inputs (8 bits a value, a scale and a sum for 32).
+    return (row * sizeof(float) * 5 / 4) * batch;
+}
+
+Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch)
+    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)) {
+    const float* factors = w_.rope_factors;
+    if (w_.rope_long != nullptr && w_.rope_short != nullptr)
+        factors = d_.rope_original_context > 0 && context > d_.rope_original_context ? w_.rope_long : w_.rope_short;
+    rope_ = RopeTable(d_.rope, factors);
+    window_rope_ = RopeTable(d_.window_rope, factors);
+}
+
+void Steps::run(std::span<const Part> parts, MatrixView<float> logits) {
+    try {
+        prepare(parts);
+        pass(parts, logits);
+        d_.file->check();
+    } catch (...) {
+        for (const Part& part : parts) part.sequence->recover();
+        throw;
+    }
+    for (const Part& part : parts) part.sequence->advance(static_cast<uint32_t>(part.tokens.size()));
+}
+
+/// Lays the tokens of all parts out as rows and checks them. Returns their number.
+size_t Steps::prepare(std::span<const Part> parts) {
+    rows_.clear();
+    positions_.clear();
+    tokens_.clear();
+    for (const Part& part : parts) {
+        Sequence& s = *part.sequence;
+        if (part.tokens.size() > s.context() - s.length())
+            throw Error("the context is full", std::to_string(s.length()) + " tokens are in it and " + std::to_string(part.tokens.size()) +
+                            " more do not fit in " + std::to_string(s.context()), "Choose a longer context or start a new chat");
+        for (size_t t = 0; t < part.tokens.size(); ++t) {
+            if (part.tokens[t] < 0 || static_cast<uint32_t>(part.tokens[t]) >= d_.vocabulary)
+                throw Error("cannot compute", "token " + std::to_string(part.tokens[t]) + " is outside of the vocabulary of " + std::to_string(d_.vocabulary));
+            tokens_.push_back(part.tokens[t]);
+            positions_.push_back(s.length() + static_cast<uint32_t>(t));
+            rows_.push_back({&s, positions_.back()});
+        }
+    }
+    if (rows_.size() > max_batch_) throw std::logic_error("more tokens than the batch holds");
+    parts_ = parts;
+    return rows_.size();
+}
+
+void Steps::pass(std::span<const Part> parts, MatrixView<float> logits) {
+    const size_t n = rows_.size();
+    if (n == 0) return;
+    rope_.fill(positions_);
+    if (d_.window > 0) window_rope_.fill(positions_);
+    for (Matrix<float>* m : {&x_, &normed_, &branch_, &branch2_}) m->resize(n, d_.width);
+    embed();
+    if (d_.architecture.altup) {
+        altupBegin();
+        for (uint32_t i = 0; i < d_.layers; ++i) altupLayer(i);
+        altupEnd();
+    } else {
+        for (uint32_t i = 0; i < d_.layers; ++i) layer(i);
+    }
+    output(parts, logits);
+}
+
+void Steps::embed() {
+    const uint64_t last = w_.position_embedding ? w_.position_embedding.weight.rows - 1 : 0;
+    forRows(rows_.size(), d_.width, [&](size_t t) {
+        float* x = x_.row(t);
+        cpu::decodeRow(w_.token_embedding.weight, static_cast<uint64_t>(tokens_[t]), x);
+        if (d_.embedding_scale != 1) cpu::scale(x, d_.embedding_scale, d_.width);
+        if (w_.position_embedding) {
+            cpu::decodeRow(w_.position_embedding.weight, std::min<uint64_t>(positions_[t] + d_.architecture.position_offset, last), branch_.row(t));
+            cpu::add(x, branch_.row(t), d_.width);
+        }
+    });
+}
+
+void Steps::layer(uint32_t i) {
+    const LayerWeights& l = w_.layers[i];
+    const bool parallel = d_.architecture.parallel;
+    if (d_.architecture.router_reads_layer_input && d_.expertLayer(i)) route(i, x_.view());
+
+    const NormWeights& before = l.attn_norm_2 ? l.attn_norm_2 : l.attn_norm;
+    if (before) normRows(before, x_.view(), normed_.view());
+    const MatrixView<const float> in = before ? normed_.view() : x_.view();
+    if (d_.shapes[i].recurrent) deltaNet(i, in, branch_.view());
+    else if (d_.architecture.latent_attention) latentAttention(i, in, branch_.view());
+    else attention(i, in, branch_.view());
+    if (parallel && l.attn_norm_2) normRows(l.attn_norm, x_.view(), normed_.view());
+    if (!parallel) addBranch(branch_.view(), l.attn_post_norm);
+
+    if (l.ffn_norm) normRows(l.ffn_norm, x_.view(), normed_.view());
+    feedForward(i, l.ffn_norm || parallel ? normed_.view() : x_.view(), branch2_.view());
+    if (parallel) addBranch(branch_.view(), {});
+    addBranch(branch2_.view(), l.ffn_post_norm);
+}
+
+/// x += residual_scale · norm(branch); without a norm, the branch as it is. Changes the branch.
+void Steps::addBranch(MatrixView<float> branch, const NormWeights& post_norm) {
+    forRows(branch.rows, branch.cols, [&](size_t t) {
+        float* y = branch.row(t);
+        if (post_norm) normRow(post_norm, y, y, branch.cols);
+        if (d_.residual_scale != 1) cpu::scale(y, d_.residual_scale, branch.cols);
+        cpu::add(x_.row(t), y, branch.cols);
+    });
+}
+
+void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
+    size_t wanted = 0, row = 0;
+    for (const Part& part : parts) {
+        const size_t n = part.tokens.size(), first = part.logits == Part::Logits::all ? 0 : n - 1;
+        if (part.logits != Part::Logits::none && n > 0)
+            for (size_t t = first; t < n; ++t) normRow(w_.output_norm, x_.row(row + t), normed_.row(wanted++), d_.width);
+        row += n;
+    }
+    if (wanted == 0) return;
+    if (logits.rows < wanted || logits.cols != d_.vocabulary) throw std::logic_error("no room for the logits");
+    act_.set(normed_.view().slice(0, wanted));
+    const MatrixView<float> out = logits.slice(0, wanted);
+    apply({{w_.output, act_, out}});
+    forRows(wanted, d_.vocabulary, [&](size_t t) {
+        if (d_.logit_divisor != 1)
+            for (float& value : out.rowSpan(t)) value /= d_.logit_divisor;
+        if (d_.final_softcap > 0) cpu::softcap(out.row(t), d_.final_softcap, d_.vocabulary);
+    });
+}
+
+void Steps::apply(std::initializer_list<Use> uses) {
+    products_.clear();
+    for (const Use& use : uses) products_.push_back({use.linear.weight, &use.x, 0, 0, use.out});
+    cpu::multiply(pool_, products_);
+    for (const Use& use : uses) addBias(use.out, use.linear.bias, use.linear.scale);
+}
+
+void Steps::addBias(MatrixView<float> out, const float* bias, float scale) {
+    for (size_t t = 0; t < out.rows; ++t) {
+        if (scale != 1) cpu::scale(out.row(t), scale, out.cols);
+        if (bias != nullptr) cpu::add(out.row(t), bias, out.cols);
+    }
+}
+
+void Steps::normRow(const NormWeights& norm, const float* in, float* out, size_t n) const {
+    if (d_.architecture.norm == Norm::rms) cpu::rmsNorm(in, norm.weight, out, n, d_.norm_eps);
+    else cpu::layerNorm(in, norm.weight, norm.bias, out, n, d_.norm_eps);
+}
+
+void Steps::normRows(const NormWeights& norm, MatrixView<const float> in, MatrixView<float> out) {
+    forRows(in.rows, in.cols, [&](size_t t) { normRow(norm, in.row(t), out.row(t), in.cols); });
+}
+
+void Steps::forRows(size_t rows, size_t cols, const std::function<void(size_t)>& body) {
+    constexpr size_t worth_sharing = 1 << 15;   // values: below, waking the pool costs more than it saves
+    if (rows > 1 && rows * cols >= worth_sharing) {
+        pool_.run(rows, body);
+    } else {
+        for (size_t t = 0; t < rows; ++t) body(t);
+    }
+}
+
+}  // namespace hearth::model

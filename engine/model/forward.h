@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "engine/base/matrix.h"
+#include "engine/base/thread_pool.h"
+#include "engine/model/sequence.h"
+#include "engine/model/weights.h"
+
+namespace hearth::model {
+
+/// New tokens of one sequence, to follow what it holds already.
+struct Part {
+    enum class Logits : uint8_t { none, last, all };
+    Sequence* sequence = nullptr;
+    std::span<const int32_t> tokens;
+    Logits logits = Logits::last;
+};
+
+/// The forward pass of every architecture: ids in, logits out (DESIGN §3, A token).
+/// Results do not depend on the number of threads, nor on what else is in the batch.
+class Forward {
+public:
+    /// `context` chooses LongRoPE's factors; `max_batch` = most tokens of one run. Keeps references to all three.
+    Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch);
+    ~Forward();
+
+    /// Computes all parts in one pass and appends their tokens to their sequences. `logits` has a row [vocabulary] for each
+    /// token that asked, in the order of the parts. Throws Error: a token id outside the vocabulary, a sequence that is
+    /// full, a file damaged while mapped; Stopped when the pool's stop token asks. After an exception each sequence holds what
+    /// it held before (a recurrent one what it held at its last checkpoint: ask length()).
+    void run(std::span<const Part> parts, MatrixView<float> logits);
+
+    uint32_t maxBatch() const;
+    /// Bytes of working memory for runs of `batch` tokens (logits not included).
+    static uint64_t scratchBytes(const Description& description, uint32_t batch);
+
+private:
+    std::unique_ptr<class Steps> steps_;
+};
+
+}  // namespace hearth::model

@@ -1,0 +1,50 @@
+#include <algorithm>
+#include <cmath>
+
+#include "engine/model/layers/steps.h"
+
+namespace hearth::model {
+
+void Steps::feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    if (d_.expertLayer(i)) experts(i, x, out);
+    else denseFeedForward(i, x, out);
+}
+
+void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    const LayerWeights& l = w_.layers[i];
+    const size_t n = x.rows, neurons = l.up.weight.rows;
+    act_.set(x);
+    up_.resize(n, neurons);
+    if (l.gate) {
+        gate_.resize(n, neurons);
+        apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
+        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
+        forRows(n, neurons, [&](size_t t) { cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons); });
+    } else {
+        apply({{l.up, act_, up_.view()}});
+        forRows(n, neurons, [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
+    }
+    if (l.down_t) {
+        cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out);
+        addBias(out, l.down_t.bias, l.down_t.scale);
+    } else {
+        act2_.set(up_.view());
+        apply({{l.down, act2_, out}});
+    }
+}
+
+/// Gemma 3n's sparsity: gates keep what exceeds mean + cut · standard deviation of their row (n − 1 in the variance).
+void Steps::cutGates(MatrixView<float> gate, float cut) {
+    forRows(gate.rows, gate.cols, [&](size_t t) {
+        const std::span<float> row = gate.rowSpan(t);
+        double sum = 0, squares = 0;
+        for (const float g : row) sum += g;
+        const double mean = sum / static_cast<double>(row.size());
+        for (const float g : row) squares += (g - mean) * (g - mean);
+        const double deviation = row.size() > 1 ? std::sqrt(squares / static_cast<double>(row.size() - 1)) : 0;
+        const auto threshold = static_cast<float>(mean + cut * deviation);
+        for (float& g : row) g = std::max(g - threshold, 0.0f);
+    });
+}
+
+}  // namespace hearth::model

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "engine/model/forward.h"
+#include "engine/model/rope.h"
+
+namespace hearth::model {
+
+/// The steps of the forward pass and their working memory. n = tokens of the batch; names of sizes as in weights.h.
+/// Every step reads and writes rows of tokens; nothing here grows with the square of the context.
+class Steps {
+public:
+    Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch);
+    void run(std::span<const Part> parts, MatrixView<float> logits);
+    uint32_t maxBatch() const { return max_batch_; }
+
+private:
+    struct Row {
+        Sequence* sequence;
+        uint32_t position;
+    };
+    struct Use {                     ///< out [n, rows] = x · linearᵀ (+ bias)
+        const Linear& linear;
+        cpu::Activations& x;
+        MatrixView<float> out;
+    };
+
+    // forward.cpp
+    size_t prepare(std::span<const Part> parts);
+    void pass(std::span<const Part> parts, MatrixView<float> logits);
+    void layer(uint32_t i);
+    void output(std::span<const Part> parts, MatrixView<float> logits);
+    void embed();
+    void apply(std::initializer_list<Use> uses);
+    void normRows(const NormWeights& norm, MatrixView<const float> in, MatrixView<float> out);
+    void normRow(const NormWeights& norm, const float* in, float* out, size_t n) const;
+    void addBranch(MatrixView<float> branch, const NormWeights& post_norm);
+    /// body(row) for all rows, on the pool where the work is worth it.
+    void forRows(size_t rows, size_t cols, const std::function<void(size_t)>& body);
+    static void addBias(MatrixView<float> out, const float* bias, float scale);
+
+    // attention.cpp: out [n, d] = attention of layer i on x [n, d]
+    void attention(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void attend(uint32_t i, MatrixView<const float> x);
+    void projectHeads(uint32_t i, MatrixView<const float> x);
+    void rotateAndStore(uint32_t i);
+    void normHeads(const NormWeights& norm, float* heads, size_t count, size_t width, size_t stride) const;
+    void rotateHeads(uint32_t i, size_t t, float* heads, size_t count, size_t stride, size_t width);
+    cpu::Attention cellsOf(uint32_t i, const Row& row) const;
+    void attendHeads(uint32_t i, MatrixView<const float> q, size_t q_stride, MatrixView<float> out);
+    void gateHeads(uint32_t i);
+    size_t queryStride(uint32_t i) const;
+
+    // latent_attention.cpp
+    void latentAttention(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void latentProject(uint32_t i, MatrixView<const float> x);
+    void latentStore(uint32_t i);
+    void latentQueries(uint32_t i);
+    void latentValues(uint32_t i);
+
+    // delta_net.cpp
+    void deltaNet(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void deltaConvolution(uint32_t i, size_t index);
+    void deltaHeads(uint32_t i, size_t index);
+
+    // feed_forward.cpp, experts.cpp: out [n, d] = feed-forward of layer i on x [n, d]
+    void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void cutGates(MatrixView<float> gate, float cut);
+    void route(uint32_t i, MatrixView<const float> x);
+    void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
+    void experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void expertProducts(uint32_t i, MatrixView<const float> x);
+    void sharedExpert(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+
+    // altup.cpp: Gemma 3n
+    void altupBegin();
+    void altupLayer(uint32_t i);
+    void altupMood(const LayerWeights& l, MatrixView<const float> x);
+    void altupEnd();
+
+    const Description& d_;
+    const Weights& w_;
+    ThreadPool& pool_;
+    uint32_t max_batch_;
+
+    std::vector<Row> rows_;                     // [n]
+    std::vector<uint32_t> positions_;           // [n]
+    std::vector<int32_t> tokens_;               // [n]
+    std::span<const Part> parts_;
+    RopeTable rope_, window_rope_;
+
+    Matrix<float> x_;                           // [n, d] the residual stream
+    Matrix<float> normed_, branch_, branch2_;   // [n, d]
+    Matrix<float> q_, k_, v_, heads_;           // [n, H·w], [n, K·w], [n, K·v], [n, H·v]
+    Matrix<float> low_, absorbed_;              // latent attention: [n, rank], [n, H·(kv_rank + rope)]
+    Matrix<float> gate_, up_;                   // [n, f]
+    Matrix<float> channels_, convolved_, z_;    // delta net
+    Matrix<float> beta_, alpha_;
+    Matrix<float> router_;                      // [n, E]
+    Matrix<float> gathered_, expert_out_;       // [n·used, d]
+    Matrix<float> expert_gate_, expert_up_;     // [n·used, width]
+    std::vector<uint32_t> expert_ids_;          // [n, used]
+    Matrix<float> expert_weights_;              // [n, used]
+    std::vector<uint32_t> expert_begin_, expert_rows_, expert_slot_;
+    Matrix<float> shared_gate_, shared_up_, shared_scale_;
+    std::vector<Matrix<float>> streams_, predicted_;   // Gemma 3n: S × [n, d]
+    Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
+    cpu::Activations act_, act2_, act3_;
+    std::vector<cpu::Activations> head_acts_;
+    std::vector<cpu::Product> products_;
+};
+
+}  // namespace hearth::model
