@@ -1,0 +1,157 @@
+#include <QtTest>
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/model/forward.h"
+#include "tests/support/fixtures.h"
+
+using namespace hearth;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Fixture {
+    nlohmann::json about;
+    std::vector<int32_t> tokens;
+    std::vector<float> want;
+    std::shared_ptr<const model::Description> description;
+    std::shared_ptr<const model::Weights> weights;
+
+    explicit Fixture(const fs::path& json) : about(test::readJson(json)) {
+        tokens = about["tokens"].get<std::vector<int32_t>>();
+        want = test::readFloats(json.parent_path() / about["logits_file"].get<std::string>());
+        description = std::make_shared<model::Description>(model::Description::read(gguf::File::open(fs::path(json).replace_extension(".gguf"))));
+        weights = std::make_shared<model::Weights>(*description);
+    }
+    uint32_t context() const { return std::max<uint32_t>(about.value("n_ctx", 128u), static_cast<uint32_t>(tokens.size())); }
+};
+
+/// Logits of all positions, at most `batch` tokens a pass.
+std::vector<float> logitsOf(const Fixture& f, ThreadPool& pool, uint32_t batch, cpu::KvType kv) {
+    model::Forward forward(*f.description, *f.weights, pool, f.context(), batch);
+    model::Sequence sequence(*f.description, {.context = f.context(), .batch = batch, .kv = kv});
+    std::vector<float> all(f.tokens.size() * f.description->vocabulary);
+    for (size_t at = 0; at < f.tokens.size(); at += batch) {
+        const size_t n = std::min<size_t>(batch, f.tokens.size() - at);
+        const model::Part part{&sequence, std::span(f.tokens).subspan(at, n), model::Part::Logits::all};
+        forward.run({&part, 1}, {all.data() + at * f.description->vocabulary, n, f.description->vocabulary});
+    }
+    return all;
+}
+
+double nmse(std::span<const float> got, std::span<const float> want) {
+    double error = 0, size = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+        error += (double{got[i]} - want[i]) * (double{got[i]} - want[i]);
+        size += double{want[i]} * want[i];
+    }
+    return error / size;
+}
+
+/// Positions whose best token differs.
+size_t otherTop(std::span<const float> got, std::span<const float> want, size_t vocabulary) {
+    size_t other = 0;
+    for (size_t at = 0; at < want.size(); at += vocabulary) {
+        const auto best = [&](std::span<const float> all) { return std::ranges::max_element(all.subspan(at, vocabulary)) - all.begin(); };
+        other += best(got) != best(want);
+    }
+    return other;
+}
+
+bool startsWithAny(const QString& name, std::initializer_list<const char*> prefixes) {
+    return std::ranges::any_of(prefixes, [&](const char* p) { return name.startsWith(QLatin1String(p)); });
+}
+
+/// Limits of the fixtures' README, §3, for a float32 key/value cache.
+double limitOf(const QString& name) {
+    if (name.contains("quants") || name.contains("mxfp4") || name.contains("q4_0")) return 3e-3;
+    if (name == "gemma3n") return 1e-4;
+    return startsWithAny(name, {"gemma", "falcon"}) ? 1e-6 : 1e-9;
+}
+
+/// And for a half-precision cache.
+double halfCacheLimitOf(const QString& name) {
+    if (limitOf(name) > 1e-4) return 3e-3;
+    if (name == "gemma3n") return 5e-4;
+    return name == "deepseek2_lite" ? 1e-4 : 3e-5;
+}
+
+}  // namespace
+
+class TestLogits : public QObject {
+    Q_OBJECT
+
+    static void addModels() {
+        QTest::addColumn<QString>("json");
+        QTest::addColumn<QString>("name");
+        size_t found = 0;
+        for (const fs::path& folder : {test::dataFolder() / "models", test::fixturesFolder() / "models"}) {
+            if (!fs::is_directory(folder)) continue;
+            for (const auto& entry : fs::directory_iterator(folder)) {
+                if (entry.path().extension() != ".json") continue;
+                const QString name = QString::fromStdString(entry.path().stem().string());
+                if (name.startsWith("pwri_")) continue;   // their predictors are part of the sparse room
+                const char* where = folder.string().find("tests/data") != std::string::npos ? "ours" : "shared";
+                QTest::newRow(qPrintable(name + " (" + where + ")")) << QString::fromStdString(entry.path().string()) << name;
+                ++found;
+            }
+        }
+        if (test::fixturesFolder().empty()) qInfo("the larger fixtures are not here: only the project's own models are tried");
+        QVERIFY(found > 0);
+    }
+
+private slots:
+    void wholePrompt_data() { addModels(); }
+    void wholePrompt() {
+        QFETCH(QString, json);
+        QFETCH(QString, name);
+        ThreadPool pool(2);
+        const Fixture f(json.toStdString());
+        const auto got = logitsOf(f, pool, static_cast<uint32_t>(std::min<size_t>(f.tokens.size(), 512)), cpu::KvType::f32);
+        QCOMPARE(got.size(), f.want.size());
+        const double error = nmse(got, f.want);
+        QVERIFY2(error <= limitOf(name), qPrintable(QString("NMSE %1, limit %2").arg(error).arg(limitOf(name))));
+        QCOMPARE(otherTop(got, f.want, f.description->vocabulary), size_t{0});
+    }
+
+    void chunksAndTokenByToken_data() { addModels(); }
+    void chunksAndTokenByToken() {
+        QFETCH(QString, json);
+        QFETCH(QString, name);
+        ThreadPool pool(2);
+        const Fixture f(json.toStdString());
+        if (f.tokens.size() > 500) QSKIP("long: the whole prompt is enough");
+        for (const uint32_t batch : {1u, 7u}) {
+            const double error = nmse(logitsOf(f, pool, batch, cpu::KvType::f32), f.want);
+            QVERIFY2(error <= limitOf(name), qPrintable(QString("batch %1: NMSE %2, limit %3").arg(batch).arg(error).arg(limitOf(name))));
+        }
+    }
+
+    void halfPrecisionCache_data() { addModels(); }
+    void halfPrecisionCache() {
+        QFETCH(QString, json);
+        QFETCH(QString, name);
+        ThreadPool pool(2);
+        const Fixture f(json.toStdString());
+        if (f.tokens.size() > 500) QSKIP("long: its best tokens are too close for a half-precision cache");
+        const double error = nmse(logitsOf(f, pool, 512, cpu::KvType::f16), f.want);
+        QVERIFY2(error <= halfCacheLimitOf(name), qPrintable(QString("NMSE %1, limit %2").arg(error).arg(halfCacheLimitOf(name))));
+    }
+
+    void sameBitsForAnyThreads_data() { addModels(); }
+    void sameBitsForAnyThreads() {
+        QFETCH(QString, json);
+        const Fixture f(json.toStdString());
+        if (f.tokens.size() > 500) QSKIP("long");
+        ThreadPool one(1);
+        const auto base = logitsOf(f, one, 16, cpu::KvType::f16);
+        for (const unsigned threads : {2u, 3u, 4u, 7u}) {
+            ThreadPool pool(threads);
+            QVERIFY2(logitsOf(f, pool, 16, cpu::KvType::f16) == base, qPrintable(QString("%1 threads").arg(threads)));
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLogits)
+#include "test_logits.moc"
