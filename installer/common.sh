@@ -39,7 +39,7 @@ progress() {
         elif [[ $line =~ ^(Get:|Unpacking|Setting\ up) ]]; then done=$((done + 1)); count="$done steps"
         fi
         if [[ -t 1 ]]; then printf '\r\e[K%s ... %s' "$title" "$count"
-        elif ((SECONDS - shown >= 30)); then say "  $count"; shown=$SECONDS
+        elif ((SECONDS - shown >= 30)); then say "  ${count:-still at it}"; shown=$SECONDS
         fi
     done
     [[ ! -t 1 ]] || printf '\r\e[K'
