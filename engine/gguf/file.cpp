@@ -85,7 +85,11 @@ std::shared_ptr<const File> File::open(const std::filesystem::path& path) {
         Shard shard = is_named ? std::move(own) : readMapped(*state->mappings.back());
         checkSplitPart(paths[i], shard, i, paths.size());
         state->append(shard.tensors, static_cast<uint32_t>(i));
-        if (i == 0) first = std::move(shard);
+        if (i == 0) {
+            first = std::move(shard);
+        } else {
+            checkSameKind(paths[i], first, shard);
+        }
     }
     checkSplitTotal(path, first, state->tensors.size());
     state->adopt(first);

@@ -79,6 +79,8 @@ std::pair<std::string, std::string> describeForeign(std::span<const std::byte> s
 std::vector<std::filesystem::path> splitPaths(const std::filesystem::path& path, const Shard& shard);
 /// Checks what part `index` of `count` says of itself. Throws Error.
 void checkSplitPart(const std::filesystem::path& path, const Shard& shard, size_t index, size_t count);
+/// Checks that a part has the magic of the first one. Throws Error.
+void checkSameKind(const std::filesystem::path& path, const Shard& first, const Shard& shard);
 /// Checks the number of tensors of a whole set. Throws Error.
 void checkSplitTotal(const std::filesystem::path& path, const Shard& first, size_t tensors);
 

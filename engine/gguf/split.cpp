@@ -80,6 +80,12 @@ void checkSplitPart(const std::filesystem::path& path, const Shard& shard, size_
     }
 }
 
+void checkSameKind(const std::filesystem::path& path, const Shard& first, const Shard& shard) {
+    if (first.power_infer == shard.power_infer) return;
+    throw Error("cannot open " + path.string(), "it is not of the same kind as the first part: one is a PowerInfer file (PWRI), the other is not",
+                fetch_all);
+}
+
 void checkSplitTotal(const std::filesystem::path& path, const Shard& first, size_t tensors) {
     const auto total = splitKey(first, "split.tensors.count");
     if (!total || *total == static_cast<int64_t>(tensors)) return;
