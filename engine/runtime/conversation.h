@@ -1,0 +1,70 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/generation.h"
+#include "engine/text/chat_template.h"
+#include "engine/text/markers.h"
+
+namespace hearth::runtime {
+
+struct Message {
+    std::string role;        ///< "system", "user" or "assistant"
+    std::string content;
+    std::string reasoning = {};   ///< what an assistant thought before its answer
+};
+
+struct ReplyOptions {
+    GenerationOptions generation;
+    /// Extra variables of the template, e.g. {"enable_thinking": false}.
+    nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();
+};
+
+struct Reply {
+    Message message;                  ///< role "assistant", also appended to the conversation
+    EndReason reason = EndReason::none;
+    GenerationStatistics statistics;
+    std::vector<std::string> notes;   ///< sentences for the user: what the template changed, what no longer fits
+};
+
+/// Messages on a model: renders them by the model's chat template, generates the reply and tells answer from thinking.
+class Conversation {
+public:
+    using OnPiece = std::function<void(const text::Piece&)>;
+
+    explicit Conversation(std::shared_ptr<Model> model);
+
+    /// May be edited between replies; what stays the same is not computed again.
+    std::vector<Message>& messages() { return messages_; }
+    Model& model() { return *model_; }
+
+    /// Answers the last message (which is not the assistant's). `on_piece` gets the text as it comes. A reply that was
+    /// stopped is appended with what it has. Throws Error: the conversation does not fit (naming the messages that do not;
+    /// with Overflow::shift the oldest are left out of the prompt instead), the template refuses it.
+    Reply reply(const ReplyOptions& options, const OnPiece& on_piece, std::stop_token stop = {});
+
+    /// Tokens of the prompt that reply() would use now.
+    size_t promptTokens(const ReplyOptions& options) const;
+    /// What the user should know about the template in use (none in the file, and what stands in).
+    const std::vector<std::string>& notes() const { return notes_; }
+
+private:
+    struct Prompt {
+        std::vector<Token> tokens;
+        std::string text;
+        std::vector<std::string> notes;
+    };
+    Prompt render(std::span<const Message> messages, const ReplyOptions& options) const;
+    Prompt fittingPrompt(const ReplyOptions& options) const;
+
+    std::shared_ptr<Model> model_;
+    std::vector<Message> messages_;
+    Session session_;
+    std::vector<std::string> notes_;
+};
+
+}  // namespace hearth::runtime

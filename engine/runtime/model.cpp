@@ -1,0 +1,60 @@
+#include "engine/runtime/model.h"
+
+#include "engine/base/error.h"
+
+namespace hearth::runtime {
+
+using text::Token;
+
+namespace {
+
+model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOptions& options) {
+    model::Description description = model::Description::read(std::move(file));
+    if (options.activation) description.architecture.activation = *options.activation;
+    return description;
+}
+
+}  // namespace
+
+std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const LoadOptions& options) {
+    return std::shared_ptr<Model>(new Model(gguf::File::open(path), options));
+}
+
+placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
+    const placement::Device cpu = placement::cpuDevice();
+    return placement::plan(description, nullptr, {&cpu, 1}, {.ctx = options.ctx, .batch = options.batch, .kv = options.kv});
+}
+
+Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options)
+    : options_(options), description_(describe(file, options)), plan_(planFor(description_, options)), weights_(description_), pool_(options.threads) {
+    forward_ = std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch);
+    // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
+    tokenizer_ = std::async(std::launch::async, [file] {
+                     return std::shared_ptr<const text::Tokenizer>(std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file)));
+                 }).share();
+}
+
+std::unique_ptr<model::Sequence> Model::newSequence() const {
+    return std::make_unique<model::Sequence>(description_, model::SequenceOptions{.context = plan_.ctx, .batch = options_.batch, .kv = options_.kv});
+}
+
+sampling::VocabularyView Model::vocabularyView() const {
+    const text::Vocabulary& v = vocabulary();
+    return {.size = v.size(),
+            .bytes = [&v](Token t) { return std::string(v.pieceBytes(t)); },
+            .is_end = [&v](Token t) { return v.isEog(t); },
+            .is_control = [&v](Token t) { return v.isControl(t); }};
+}
+
+std::shared_ptr<const sampling::TokenTrie> Model::tokenTrie() {
+    if (!token_trie_) token_trie_ = std::make_shared<sampling::TokenTrie>(vocabularyView());
+    return token_trie_;
+}
+
+std::vector<std::string> Model::warnings() const {
+    std::vector<std::string> all = description_.warnings;
+    all.insert(all.end(), vocabulary().warnings().begin(), vocabulary().warnings().end());
+    return all;
+}
+
+}  // namespace hearth::runtime

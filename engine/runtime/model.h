@@ -1,0 +1,65 @@
+#pragma once
+
+#include <filesystem>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/thread_pool.h"
+#include "engine/model/forward.h"
+#include "engine/placement/plan.h"
+#include "engine/sampling/token_trie.h"
+#include "engine/text/tokenizer.h"
+
+namespace hearth::runtime {
+
+struct LoadOptions {
+    uint32_t ctx = 0;          ///< positions; 0 = the file's, as far as memory goes
+    uint32_t batch = 512;      ///< most tokens of one pass
+    cpu::KvType kv = cpu::KvType::f16;
+    unsigned threads = 0;      ///< 0 = physical performance cores
+    std::optional<cpu::Activation> activation;   ///< the user's word against the file's
+};
+
+/// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
+/// One pass at a time: whoever calls forward() sees to that.
+class Model {
+public:
+    /// Throws Error in words for the user. Milliseconds; the tokenizer is built beside it (tokenizer() waits for it).
+    static std::shared_ptr<Model> load(const std::filesystem::path& path, const LoadOptions& options = {});
+
+    /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
+    static placement::Plan planFor(const model::Description& description, const LoadOptions& options);
+
+    const model::Description& description() const { return description_; }
+    const placement::Plan& plan() const { return plan_; }
+    const text::Tokenizer& tokenizer() const { return *tokenizer_.get(); }
+    std::shared_ptr<const text::Tokenizer> sharedTokenizer() const { return tokenizer_.get(); }
+    const text::Vocabulary& vocabulary() const { return tokenizer().vocabulary(); }
+    uint32_t context() const { return plan_.ctx; }
+    /// The vocabulary as grammars see it; its trie is built at the first use of a grammar.
+    sampling::VocabularyView vocabularyView() const;
+    std::shared_ptr<const sampling::TokenTrie> tokenTrie();
+    ThreadPool& pool() { return pool_; }
+    model::Forward& forward() { return *forward_; }
+    std::unique_ptr<model::Sequence> newSequence() const;
+
+    /// Sentences that the user should read: odd vocabulary, short memory …
+    std::vector<std::string> warnings() const;
+
+private:
+    Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options);
+
+    LoadOptions options_;
+    model::Description description_;
+    placement::Plan plan_;
+    model::Weights weights_;
+    ThreadPool pool_;
+    std::unique_ptr<model::Forward> forward_;
+    std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;
+    std::shared_ptr<const sampling::TokenTrie> token_trie_;
+};
+
+}  // namespace hearth::runtime
