@@ -1,0 +1,178 @@
+/// Byte-level BPE and Gemma 4's BPE on characters: merges by the ranks that the file lists.
+#include <array>
+#include <deque>
+#include <string>
+#include <unordered_map>
+
+#include "engine/text/bpe.h"
+#include "engine/text/bpe_bytes.h"
+#include "engine/text/pre_tokenizer.h"
+#include "engine/text/tokenizer_model.h"
+#include "engine/text/tokenizer_tables.h"
+#include "engine/text/unicode.h"
+
+namespace hearth::text {
+
+namespace {
+
+/// The symbols of a vocabulary: its ordinary tokens, and texts that only merges name.
+class Symbols {
+public:
+    explicit Symbols(const Vocabulary& v) : table_(v.size()), next_(static_cast<Symbol>(v.size())) {
+        for (size_t i = 0; i < v.size(); ++i) {
+            const Token t = static_cast<Token>(i);
+            if (isOrdinary(v, t)) table_.add(v.pieceBytes(t), static_cast<uint32_t>(i));
+        }
+    }
+    Symbol find(std::string_view text) const { return table_.find(text); }
+    Symbol findOrAdd(std::string_view text) {
+        if (const Symbol s = table_.find(text); s != kNoSymbol) return s;
+        return table_.add(extra_.emplace_back(text), next_++);
+    }
+
+private:
+    TextTable table_;
+    std::deque<std::string> extra_;   ///< texts of the symbols that are no tokens; a deque never moves them
+    Symbol next_;
+};
+
+/// Reads "A B" lists into a table of merges. `append` turns the file's spelling into bytes.
+template <typename Append>
+MergeTable readMerges(const Vocabulary& v, Symbols& symbols, Append append) {
+    const std::vector<std::string_view> lines = v.merges();
+    MergeTable table(lines.size());
+    std::string both;
+    for (size_t rank = 0; rank < lines.size(); ++rank) {
+        const std::string_view line = lines[rank];
+        const size_t space = line.find(' ', 1);
+        if (space == std::string_view::npos || space + 1 == line.size()) continue;
+        both.clear();
+        append(both, line.substr(0, space));
+        const size_t middle = both.size();
+        append(both, line.substr(space + 1));
+        const std::string_view text = both;
+        const Symbol left = symbols.findOrAdd(text.substr(0, middle)), right = symbols.findOrAdd(text.substr(middle));
+        table.add(left, right, {static_cast<uint32_t>(rank), symbols.findOrAdd(text)});
+    }
+    return table;
+}
+
+class BpeModel : public TokenizerModel {
+public:
+    explicit BpeModel(const Vocabulary& v)
+        : size_(static_cast<Symbol>(v.size())), pre_(v.pre()), symbols_(v),
+          merges_(readMerges(v, symbols_, [](std::string& out, std::string_view s) { appendByteLevel(out, s); })),
+          whole_pieces_(PreTokenizer::traits(v.pre()).ignore_merges) {
+        for (unsigned b = 0; b < 256; ++b) {
+            const char c = static_cast<char>(b);
+            bytes_[b] = symbols_.find(std::string_view(&c, 1));
+        }
+    }
+
+    void encode(const Stretch& stretch, std::vector<Token>& out) const override {
+        std::string fixed;
+        std::string_view text = stretch.text;
+        if (!isWellFormed(text)) text = fixed = replaceIllFormed(text);
+        Merger merger;
+        std::vector<Part> parts;
+        // Words come again and again; what a short piece became once is looked up.
+        std::unordered_map<std::string_view, std::pair<size_t, size_t>> seen;
+        for (std::string_view piece : pre_.split(text)) {
+            const bool remember = piece.size() <= 32;
+            if (remember) {
+                const auto [found, is_new] = seen.try_emplace(piece, out.size(), 0);
+                if (!is_new) {
+                    for (size_t i = 0; i < found->second.second; ++i) out.push_back(out[found->second.first + i]);
+                    continue;
+                }
+            }
+            const size_t before = out.size();
+            encodePiece(piece, merger, parts, out);
+            if (remember) seen[piece].second = out.size() - before;
+        }
+    }
+
+private:
+    void encodePiece(std::string_view piece, Merger& merger, std::vector<Part>& parts, std::vector<Token>& out) const {
+        if (whole_pieces_) {
+            if (const Symbol s = symbols_.find(piece); s < size_) {
+                out.push_back(static_cast<Token>(s));
+                return;
+            }
+        }
+        parts.clear();
+        for (size_t i = 0; i < piece.size(); ++i) parts.push_back({byteSymbol(piece[i]), static_cast<uint32_t>(i), 1});
+        merger.run(merges_, parts);
+        for (const Part& part : parts) {
+            if (part.symbol < size_) {
+                out.push_back(static_cast<Token>(part.symbol));
+                continue;
+            }
+            // Bytes that the vocabulary has no token for vanish (Falcon lacks some control characters).
+            for (char c : piece.substr(part.begin, part.length)) {
+                if (const Symbol s = byteSymbol(c); s < size_) out.push_back(static_cast<Token>(s));
+            }
+        }
+    }
+    Symbol byteSymbol(char c) const { return bytes_[static_cast<unsigned char>(c)]; }
+
+    Symbol size_;
+    PreTokenizer pre_;
+    Symbols symbols_;
+    MergeTable merges_;
+    std::array<Symbol, 256> bytes_{};
+    bool whole_pieces_;
+};
+
+class Gemma4Model : public TokenizerModel {
+public:
+    explicit Gemma4Model(const Vocabulary& v)
+        : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v),
+          merges_(readMerges(v, symbols_, [](std::string& out, std::string_view s) { out += replaceAll(s, kLowerBlock, " "); })) {}
+
+    void encode(const Stretch& stretch, std::vector<Token>& out) const override {
+        const std::string folded = replaceAll(stretch.text, kLowerBlock, " ");
+        const std::string_view text = folded;
+        Merger merger;
+        std::vector<Part> parts;
+        for (size_t at = 0; at < text.size();) {
+            const bool newline = text[at] == '\n';
+            const size_t end = std::min(newline ? text.find_first_not_of('\n', at) : text.find('\n', at), text.size());
+            encodePiece(text.substr(at, end - at), merger, parts, out);
+            at = end;
+        }
+    }
+
+private:
+    void encodePiece(std::string_view piece, Merger& merger, std::vector<Part>& parts, std::vector<Token>& out) const {
+        parts.clear();
+        for (size_t at = 0; at < piece.size();) {
+            const size_t n = std::max<size_t>(sequenceLength(piece.substr(at)), 1);
+            parts.push_back({symbols_.find(piece.substr(at, n)), static_cast<uint32_t>(at), static_cast<uint32_t>(n)});
+            at += n;
+        }
+        merger.run(merges_, parts);
+        for (const Part& part : parts) {
+            if (part.symbol < size_) {
+                out.push_back(static_cast<Token>(part.symbol));
+                continue;
+            }
+            for (char c : piece.substr(part.begin, part.length)) {
+                const Token byte = vocabulary_.byteToken(static_cast<unsigned char>(c)), unknown = vocabulary_.special().unk;
+                if (byte != kNoToken || unknown != kNoToken) out.push_back(byte != kNoToken ? byte : unknown);
+            }
+        }
+    }
+
+    const Vocabulary& vocabulary_;
+    Symbol size_;
+    Symbols symbols_;
+    MergeTable merges_;
+};
+
+}  // namespace
+
+std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& v) { return std::make_unique<BpeModel>(v); }
+std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& v) { return std::make_unique<Gemma4Model>(v); }
+
+}  // namespace hearth::text

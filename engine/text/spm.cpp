@@ -1,0 +1,154 @@
+/// SentencePiece BPE: the pair whose union has the best score merges first; what is left over becomes bytes.
+#include <algorithm>
+#include <string>
+#include <unordered_map>
+
+#include "engine/text/bpe.h"
+#include "engine/text/tokenizer_model.h"
+#include "engine/text/tokenizer_tables.h"
+#include "engine/text/unicode.h"
+
+namespace hearth::text {
+
+namespace {
+
+/// Bytes that a character takes by its first byte alone. Where text is no UTF-8, the bytes that follow go with it and
+/// become byte tokens together, even where they are characters of their own.
+size_t announcedLength(char first) {
+    const auto b = static_cast<unsigned char>(first);
+    return b < 0xc0 ? 1 : b < 0xe0 ? 2 : b < 0xf0 ? 3 : 4;
+}
+
+/// Lengths of the characters of `s`; a byte that belongs to none counts as one.
+void characterLengths(std::string_view s, std::vector<uint32_t>& lengths) {
+    lengths.clear();
+    while (!s.empty()) {
+        const size_t n = std::max<size_t>(sequenceLength(s), 1);
+        lengths.push_back(static_cast<uint32_t>(n));
+        s.remove_prefix(n);
+    }
+}
+
+class SpmModel : public TokenizerModel {
+public:
+    explicit SpmModel(const Vocabulary& v) : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
+        std::vector<std::pair<float, Symbol>> order;
+        for (Symbol s = 0; s < size_; ++s) {
+            const Token t = static_cast<Token>(s);
+            const bool unused = v.type(t) == TokenType::Unused && !v.needsTrust(t) && !v.pieceBytes(t).empty();
+            has_unused_ |= unused;
+            if ((unused || isOrdinary(v, t)) && symbols_.add(v.pieceBytes(t), s) == s) order.emplace_back(v.score(t), s);
+        }
+        std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+        addCharacters(order);
+        addMerges(order);
+    }
+
+    void encode(const Stretch& stretch, std::vector<Token>& out) const override {
+        if (stretch.text.empty()) return;
+        std::string text;
+        text.reserve(stretch.text.size() + 1);
+        if (stretch.starts && vocabulary_.addSpacePrefix()) text += kLowerBlock;
+        text += replaceAll(stretch.text, " ", kLowerBlock);
+        std::vector<Part> parts;
+        for (size_t at = 0; at < text.size();) {
+            const std::string_view rest = std::string_view(text).substr(at);
+            const size_t n = std::min(announcedLength(rest[0]), rest.size());
+            const std::string_view character = rest.substr(0, n);
+            const Symbol symbol = symbols_.find(character == kLowerBlock ? " " : character);
+            parts.push_back({symbol, static_cast<uint32_t>(at), static_cast<uint32_t>(n)});
+            at += n;
+        }
+        Merger merger;
+        std::unordered_map<Symbol, std::pair<Symbol, Symbol>> origins;
+        merger.run(merges_, parts, has_unused_ ? Merger::Observer([&](Symbol left, Symbol right, Symbol merged) {
+            if (isUnused(merged)) origins[merged] = {left, right};
+        }) : Merger::Observer());
+        for (const Part& part : parts) emit(part.symbol, std::string_view(text).substr(part.begin, part.length), origins, out);
+    }
+
+private:
+    using Origins = std::unordered_map<Symbol, std::pair<Symbol, Symbol>>;
+
+    bool isUnused(Symbol s) const { return s < size_ && vocabulary_.type(static_cast<Token>(s)) == TokenType::Unused; }
+
+    /// Characters that are no tokens but stand in some get symbols of their own.
+    void addCharacters(const std::vector<std::pair<float, Symbol>>& order) {
+        Symbol next = size_;
+        std::vector<uint32_t> lengths;
+        for (const auto& [score, s] : order) {
+            std::string_view rest = vocabulary_.pieceBytes(static_cast<Token>(s));
+            characterLengths(rest, lengths);
+            for (uint32_t n : lengths) {
+                if (symbols_.find(rest.substr(0, n)) == kNoSymbol) symbols_.add(rest.substr(0, n), next++);
+                rest.remove_prefix(n);
+            }
+        }
+    }
+
+    /// Every way in which a token is two symbols, ranked by the token's score.
+    void addMerges(const std::vector<std::pair<float, Symbol>>& order) {
+        merges_ = MergeTable(order.size() * 2);
+        uint32_t rank = 0;
+        std::vector<uint32_t> lengths;
+        for (size_t i = 0; i < order.size(); ++i) {
+            if (i > 0 && order[i].first != order[i - 1].first) ++rank;
+            const std::string_view text = vocabulary_.pieceBytes(static_cast<Token>(order[i].second));
+            characterLengths(text, lengths);
+            size_t at = 0;
+            for (size_t k = 0; k + 1 < lengths.size(); ++k) {
+                at += lengths[k];
+                const Symbol left = symbols_.find(text.substr(0, at));
+                const Symbol right = left == kNoSymbol ? kNoSymbol : symbols_.find(text.substr(at));
+                if (right != kNoSymbol) merges_.add(left, right, {rank, order[i].second});
+            }
+        }
+    }
+
+    void emit(Symbol symbol, std::string_view text, const Origins& origins, std::vector<Token>& out) const {
+        std::vector<std::pair<Symbol, std::string_view>> stack{{symbol, text}};
+        while (!stack.empty()) {
+            const auto [s, piece] = stack.back();
+            stack.pop_back();
+            const auto origin = isUnused(s) ? origins.find(s) : origins.end();
+            if (origin != origins.end()) {   // an unused token is taken apart again
+                const auto [left, right] = origin->second;
+                const size_t middle = lengthOf(left, piece);
+                stack.emplace_back(right, piece.substr(middle));
+                stack.emplace_back(left, piece.substr(0, middle));
+            } else if (s < size_ && !isUnused(s)) {
+                out.push_back(static_cast<Token>(s));
+            } else {
+                emitBytes(piece, out);
+            }
+        }
+    }
+
+    size_t lengthOf(Symbol left, std::string_view whole) const {
+        if (left >= size_) return std::min(announcedLength(whole[0]), whole.size());
+        return replaceAll(vocabulary_.pieceBytes(static_cast<Token>(left)), " ", kLowerBlock).size();
+    }
+
+    void emitBytes(std::string_view piece, std::vector<Token>& out) const {
+        const Token unknown = vocabulary_.special().unk;
+        for (char c : piece) {
+            if (const Token t = vocabulary_.byteToken(static_cast<unsigned char>(c)); t != kNoToken) {
+                out.push_back(t);
+            } else if (unknown != kNoToken && (out.empty() || out.back() != unknown)) {
+                out.push_back(unknown);   // SentencePiece makes one of several in a row
+            }
+        }
+    }
+
+    const Vocabulary& vocabulary_;
+    Symbol size_;
+    TextTable symbols_;
+    MergeTable merges_;
+    bool has_unused_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<const TokenizerModel> makeSpm(const Vocabulary& v) { return std::make_unique<SpmModel>(v); }
+
+}  // namespace hearth::text

@@ -1,0 +1,131 @@
+/// Unigram: of all ways to cut the normalised text into tokens, the one with the highest sum of scores (Viterbi).
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "engine/text/tokenizer_model.h"
+#include "engine/text/tokenizer_tables.h"
+#include "engine/text/unicode.h"
+#include "engine/text/unigram_normalizer.h"
+
+namespace hearth::text {
+
+namespace {
+
+/// SentencePiece's price of an unknown character, below the worst score.
+constexpr double kUnknownPenalty = 10.0;
+
+class UnigramModel : public TokenizerModel {
+public:
+    explicit UnigramModel(const Vocabulary& v) : vocabulary_(v), charsmap_(v.charsmap()) {
+        std::vector<std::pair<std::string_view, Token>> entries;
+        double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
+        for (size_t i = 0; i < v.size(); ++i) {
+            const Token t = static_cast<Token>(i);
+            if (!isOrdinary(v, t)) continue;
+            entries.emplace_back(v.pieceBytes(t), t);
+            if (v.type(t) != TokenType::Normal) continue;
+            low = std::min<double>(low, v.score(t));
+            high = std::max<double>(high, v.score(t));
+        }
+        trie_ = Trie(std::move(entries));
+        unknown_score_ = (low <= high ? low : 0.0) - kUnknownPenalty;
+        best_score_ = low <= high ? high : 0.0;
+    }
+
+    void encode(const Stretch& stretch, std::vector<Token>& out) const override {
+        const std::string text = normalize(stretch);
+        const std::vector<Step> steps = bestSteps(text);
+        std::vector<std::pair<Token, std::string_view>> path;
+        for (size_t end = text.size(); end > 0; end = steps[end].from) {
+            path.emplace_back(steps[end].token, std::string_view(text).substr(steps[end].from, end - steps[end].from));
+        }
+        bool after_unknown = false;
+        for (auto it = path.rbegin(); it != path.rend(); ++it) {
+            if (it->first != kNoToken) {
+                out.push_back(it->first);
+            } else {
+                emitUnknown(it->second, after_unknown, out);
+            }
+            after_unknown = it->first == kNoToken;
+        }
+    }
+
+private:
+    /// The best way to reach a place in the text: its last token (kNoToken: an unknown character) and where that begins.
+    struct Step {
+        double score = std::numeric_limits<double>::lowest();
+        size_t from = 0;
+        Token token = kNoToken;
+        bool reached = false;
+    };
+
+    std::string normalize(const Stretch& stretch) const {
+        const bool squeeze = vocabulary_.removeExtraWhitespaces();
+        std::string out;
+        bool after_space = squeeze && stretch.starts, started = false;
+        for (std::string_view rest = stretch.text; !rest.empty();) {
+            const Charsmap::Match match = charsmap_.normalizePrefix(rest);
+            rest.remove_prefix(match.length);
+            std::string_view piece = match.replacement;
+            while (squeeze && after_space && piece.starts_with(' ')) piece.remove_prefix(1);
+            if (piece.empty()) continue;
+            if (!started && stretch.starts && vocabulary_.addSpacePrefix()) out.push_back(' ');
+            started = true;
+            out += piece;
+            after_space = piece.ends_with(' ');
+        }
+        while (squeeze && stretch.ends && out.ends_with(' ')) out.pop_back();
+        return replaceAll(out, kLowerBlock, " ");
+    }
+
+    double scoreOf(Token t, size_t length) const {
+        // User-defined tokens win against every cut of their text (SentencePiece, EncodeOptimized).
+        if (vocabulary_.type(t) == TokenType::UserDefined) return static_cast<double>(length) * best_score_ - 0.1;
+        return vocabulary_.score(t);
+    }
+
+    std::vector<Step> bestSteps(std::string_view text) const {
+        std::vector<Step> steps(text.size() + 1);
+        steps[0].score = 0.0;
+        for (size_t at = 0; at < text.size();) {
+            const double here = steps[at].score;
+            const size_t character = std::max<size_t>(sequenceLength(text.substr(at)), 1);
+            bool whole_character = false;
+            const auto offer = [&](size_t length, Token token, double score) {
+                Step& step = steps[at + length];
+                if (step.reached && step.score >= here + score) return;
+                step = {here + score, at, token, true};
+            };
+            trie_.forEachPrefix(text.substr(at), [&](size_t length, Token token) {
+                whole_character |= length == character;
+                offer(length, token, scoreOf(token, length));
+            });
+            if (!whole_character) offer(character, kNoToken, unknown_score_);
+            at += character;
+        }
+        return steps;
+    }
+
+    void emitUnknown(std::string_view piece, bool after_unknown, std::vector<Token>& out) const {
+        if (vocabulary_.byteToken(0) != kNoToken) {
+            for (char c : piece) {
+                const Token t = vocabulary_.byteToken(static_cast<unsigned char>(c));
+                if (t != kNoToken) out.push_back(t);
+            }
+        } else if (!after_unknown && vocabulary_.special().unk != kNoToken) {
+            out.push_back(vocabulary_.special().unk);   // one for a run of unknown characters
+        }
+    }
+
+    const Vocabulary& vocabulary_;
+    Charsmap charsmap_;
+    Trie trie_;
+    double unknown_score_ = 0, best_score_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<const TokenizerModel> makeUnigram(const Vocabulary& v) { return std::make_unique<UnigramModel>(v); }
+
+}  // namespace hearth::text
