@@ -53,17 +53,3 @@ function(hearth_test name)
     add_dependencies(tests_${label} ${name})
   endforeach()
 endfunction()
-
-# hearth_fuzz(NAME SOURCES file... LINKS target...): the libFuzzer program fuzz_NAME, with seeds in tests/fuzz/corpus/NAME.
-# The target `fuzzers` builds them all, and of the engine only what they need.
-function(hearth_fuzz name)
-  cmake_parse_arguments(FUZZ "" "" "SOURCES;LINKS" ${ARGN})
-  add_executable(fuzz_${name} ${FUZZ_SOURCES})
-  target_link_libraries(fuzz_${name} PRIVATE hearth_flags ${FUZZ_LINKS})
-  target_compile_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
-  if(NOT TARGET fuzzers)
-    add_custom_target(fuzzers)
-  endif()
-  add_dependencies(fuzzers fuzz_${name})
-endfunction()
