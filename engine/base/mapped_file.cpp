@@ -56,7 +56,7 @@ void passOn(int signal, siginfo_t* info, void* context) {
         return;
     }
     // The default ends the program: a fault comes back by itself when this returns, a sent signal has to be sent again.
-    struct sigaction ending {};
+    struct sigaction ending{};
     ending.sa_handler = SIG_DFL;
     sigaction(signal, &ending, nullptr);
     if (sent_by_a_process) raise(signal);
@@ -85,7 +85,7 @@ void installHandler() {
     static std::once_flag once;
     std::call_once(once, [] {
         page_size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_sigaction = onBusError;
         action.sa_flags = SA_SIGINFO | SA_ONSTACK;
         sigemptyset(&action.sa_mask);
@@ -158,7 +158,7 @@ std::shared_ptr<const MappedFile> MappedFile::open(const std::filesystem::path& 
     // O_NONBLOCK: opening a named pipe that nobody writes to would otherwise never return.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file.number() < 0) throw openError(what, errno);
-    struct stat facts {};
+    struct stat facts{};
     if (fstat(file.number(), &facts) != 0) throw openError(what, errno);
     if (S_ISDIR(facts.st_mode)) throw Error(what, "it is a folder, not a file", "Choose a file inside it");
     if (!S_ISREG(facts.st_mode)) throw Error(what, "it is a device or a pipe, not a file", "Choose a file on a drive");

@@ -38,14 +38,16 @@ void Reader::readTensors(Shard& shard, uint64_t n) {
 Tensor Reader::readTensor(std::unordered_set<std::string_view>& seen) {
     const std::string ordinal = "tensor " + std::to_string(seen.size() + 1) + " of its directory";
     const std::string_view name = text(max_key_bytes, "the name of " + ordinal);
-    if (const std::string problem = tensorNameProblem(name); !problem.empty()) failDamaged("the name of " + ordinal + " " + problem);
+    if (const std::string problem = tensorNameProblem(name); !problem.empty())
+        failDamaged("the name of " + ordinal + " " + problem);
     const std::string label = "the tensor " + shownName(name);
     if (!seen.insert(name).second) failDamaged(label + " stands in it twice");
 
     Tensor tensor;
     tensor.name = name;
     tensor.n_dims = number<uint32_t>(label);
-    if (tensor.n_dims > max_dims) failDamaged(label + " has " + std::to_string(tensor.n_dims) + " dimensions; at most 4 are allowed");
+    if (tensor.n_dims > max_dims)
+        failDamaged(label + " has " + std::to_string(tensor.n_dims) + " dimensions; at most 4 are allowed");
     for (uint32_t d = 0; d < tensor.n_dims; ++d) tensor.ne[d] = number<uint64_t>(label);
     checkType(tensor, number<int32_t>(label), label);
     measure(tensor, label);
@@ -88,12 +90,14 @@ void Reader::placeData(Shard& shard) const {
     for (Tensor& tensor : shard.tensors) {
         const std::string label = "the tensor " + shownName(tensor.name);
         if (tensor.file_offset % shard.alignment != 0) {
-            failDamaged(label + " begins at offset " + std::to_string(tensor.file_offset) + ", not a multiple of the alignment " +
-                        std::to_string(shard.alignment));
+            failDamaged(label + " begins at offset " + std::to_string(tensor.file_offset) +
+                        ", not a multiple of the alignment " + std::to_string(shard.alignment));
         }
         const auto first = checkedAdd(shard.data_start, tensor.file_offset);
         const auto last = first ? checkedAdd(*first, tensor.bytes) : std::nullopt;
-        if (!last) failDamaged(label + " lies outside of any possible file: its offset is " + std::to_string(tensor.file_offset));
+        if (!last)
+            failDamaged(label + " lies outside of any possible file: its offset is " +
+                        std::to_string(tensor.file_offset));
         const auto padded = checkedAlign(tensor.bytes, shard.alignment);
         const auto sum = padded ? checkedAdd(complete, *padded) : std::nullopt;
         if (!sum) failDamaged("its tensors together are too large: their sizes do not fit in 64 bits");
@@ -103,7 +107,8 @@ void Reader::placeData(Shard& shard) const {
     }
     if (!shard.tensors.empty() && end > file_size_) {
         const std::string has = "the file has " + std::to_string(file_size_) + " bytes";
-        if (end > complete) failDamaged("a tensor lies outside of the file: it ends at byte " + std::to_string(end) + ", but " + has);
+        if (end > complete)
+            failDamaged("a tensor lies outside of the file: it ends at byte " + std::to_string(end) + ", but " + has);
         fail("the file is truncated: its tensors need " + std::to_string(end) + " bytes, but " + has,
              "The download is not complete; download or copy it again");
     }

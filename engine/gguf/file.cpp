@@ -40,7 +40,8 @@ struct File::State {
         for (size_t i = 0; i < values.size(); ++i) value_index.emplace(values[i].first, i);
         for (size_t i = 0; i < tensors.size(); ++i) {
             if (tensor_index.emplace(tensors[i].name, i).second) continue;
-            throw Error("cannot open " + path.string(), "the tensor " + shownName(tensors[i].name) + " stands in two parts of the model",
+            throw Error("cannot open " + path.string(),
+                        "the tensor " + shownName(tensors[i].name) + " stands in two parts of the model",
                         "Download all parts of the model again");
         }
     }

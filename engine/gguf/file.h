@@ -24,7 +24,19 @@ public:
 
 /// Value types of metadata, by their number in the file.
 enum class ValueType : int32_t {
-    U8 = 0, I8 = 1, U16 = 2, I16 = 3, U32 = 4, I32 = 5, F32 = 6, Bool = 7, String = 8, Array = 9, U64 = 10, I64 = 11, F64 = 12,
+    U8 = 0,
+    I8 = 1,
+    U16 = 2,
+    I16 = 3,
+    U32 = 4,
+    I32 = 5,
+    F32 = 6,
+    Bool = 7,
+    String = 8,
+    Array = 9,
+    U64 = 10,
+    I64 = 11,
+    F64 = 12,
 };
 
 /// One metadata value: a view into the mapped file, nothing copied.
@@ -84,19 +96,19 @@ public:
     static std::shared_ptr<const File> fromMemory(std::vector<std::byte> header, uint64_t file_size);
     ~File();
 
-    bool isPowerInfer() const;               ///< magic PWRI
+    bool isPowerInfer() const;  ///< magic PWRI
     uint32_t version() const;
     uint64_t alignment() const;
     const std::filesystem::path& path() const;
     std::vector<std::filesystem::path> shards() const;
-    uint64_t fileBytes() const;              ///< all shards
+    uint64_t fileBytes() const;  ///< all shards
 
     const std::vector<Tensor>& tensors() const;
-    const Tensor* find(std::string_view name) const;           ///< nullptr when absent
-    const Tensor& require(std::string_view name) const;        ///< throws Error when absent
+    const Tensor* find(std::string_view name) const;  ///< nullptr when absent
+    const Tensor& require(std::string_view name) const;  ///< throws Error when absent
 
-    const Value* value(std::string_view key) const;            ///< nullptr when absent
-    const std::vector<std::pair<std::string_view, Value>>& values() const;   ///< in file order
+    const Value* value(std::string_view key) const;  ///< nullptr when absent
+    const std::vector<std::pair<std::string_view, Value>>& values() const;  ///< in file order
 
     /// Typed access; nullopt when absent, Error when the value has another kind.
     std::optional<std::string_view> string(std::string_view key) const;

@@ -17,7 +17,8 @@ constexpr uint64_t max_alignment = uint64_t{1} << 20;
 constexpr uint64_t min_alignment = 8;   // the format's own rule; it also keeps F64 and I64 tensors aligned in memory
 constexpr uint64_t default_alignment = 32;
 constexpr uint32_t max_dims = 4;
-constexpr uint64_t max_entries = uint64_t{1} << 20;   // keys, and tensors of one file: the largest real models have some thousands
+constexpr uint64_t max_entries = uint64_t{1}
+                                 << 20;  // keys, and tensors of one file: the largest real models have some thousands
 constexpr uint32_t newest_version = 3;
 
 /// Bytes of one element in the file; 0 for strings and arrays.

@@ -15,7 +15,8 @@ std::string counted(uint64_t n, std::string_view noun) { return std::to_string(n
 }  // namespace
 
 const Value* Shard::value(std::string_view key) const {
-    const auto found = std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == key; });
+    const auto found =
+        std::find_if(values.begin(), values.end(), [&](const auto& entry) { return entry.first == key; });
     return found == values.end() ? nullptr : &found->second;
 }
 
@@ -24,13 +25,18 @@ Reader::Reader(std::string what, std::span<const std::byte> header, uint64_t fil
       header_(header.first(static_cast<size_t>(std::min<uint64_t>(header.size(), file_size)))),
       file_size_(file_size) {}
 
-void Reader::fail(std::string why, std::string next_step) const { throw Error(what_, std::move(why), std::move(next_step)); }
+void Reader::fail(std::string why, std::string next_step) const {
+    throw Error(what_, std::move(why), std::move(next_step));
+}
 
-void Reader::failDamaged(std::string why) const { fail(std::move(why), "The file is damaged; download or copy it again"); }
+void Reader::failDamaged(std::string why) const {
+    fail(std::move(why), "The file is damaged; download or copy it again");
+}
 
 void Reader::failEnd(const std::string& where) const {
     if (header_.size() < file_size_) {
-        throw HeaderTooShort(what_, "the first " + counted(header_.size(), "bytes") + " end inside " + where, "Read more of the file");
+        throw HeaderTooShort(what_, "the first " + counted(header_.size(), "bytes") + " end inside " + where,
+                             "Read more of the file");
     }
     fail("the file is truncated: it ends after " + counted(file_size_, "bytes") + ", inside " + where,
          "The download is not complete; download or copy it again");
@@ -45,7 +51,9 @@ std::span<const std::byte> Reader::take(uint64_t n, const std::string& where) {
 
 std::string_view Reader::text(uint64_t cap, const std::string& where) {
     const auto length = number<uint64_t>(where);
-    if (length > cap) failDamaged(where + " has a length of " + counted(length, "bytes") + "; at most " + std::to_string(cap) + " are allowed");
+    if (length > cap)
+        failDamaged(where + " has a length of " + counted(length, "bytes") + "; at most " + std::to_string(cap) +
+                    " are allowed");
     const auto bytes = take(length, where);
     return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -76,13 +84,16 @@ void Reader::readMagic(Shard& shard) {
     shard.version = number<uint32_t>("the format version");
     if (shard.version == 0) failDamaged("it names format version 0, which does not exist");
     if ((shard.version & 0xffffu) == 0) {
-        fail("it is a big-endian file, made for another kind of processor", "Choose the little-endian file of this model");
+        fail("it is a big-endian file, made for another kind of processor",
+             "Choose the little-endian file of this model");
     }
     if (shard.version == 1) {
-        fail("it is in version 1 of the GGUF format, used for some weeks in August 2023", "Download a newer file of this model");
+        fail("it is in version 1 of the GGUF format, used for some weeks in August 2023",
+             "Download a newer file of this model");
     }
     if (shard.version > newest_version) {
-        fail("it is in version " + std::to_string(shard.version) + " of the GGUF format; this program knows versions 2 and 3",
+        fail("it is in version " + std::to_string(shard.version) +
+                 " of the GGUF format; this program knows versions 2 and 3",
              "Look for a newer version of Hearth, or download the file again if it may be damaged");
     }
 }
@@ -93,7 +104,9 @@ uint64_t Reader::readCount(const char* of_what, uint64_t least_bytes_each) {
         failDamaged("its header announces " + counted(n, of_what) + ", but only " + counted(left(), "bytes") +
                     " follow: the file is truncated or damaged");
     }
-    if (n > max_entries) failDamaged("its header announces " + counted(n, of_what) + "; at most " + std::to_string(max_entries) + " are allowed");
+    if (n > max_entries)
+        failDamaged("its header announces " + counted(n, of_what) + "; at most " + std::to_string(max_entries) +
+                    " are allowed");
     return n;
 }
 
@@ -131,13 +144,14 @@ void Reader::readArray(Value& value, const std::string& where) {
     const auto id = number<int32_t>(where);
     if (!isValueType(id)) failDamaged(where + " is a list of unknown type " + std::to_string(id));
     value.element_ = static_cast<ValueType>(id);
-    if (value.element_ == ValueType::Array) fail(where + " is a list of lists, which no model needs", "Choose another file of this model");
+    if (value.element_ == ValueType::Array)
+        fail(where + " is a list of lists, which no model needs", "Choose another file of this model");
     value.count_ = number<uint64_t>(where);
     const bool strings = value.element_ == ValueType::String;
     const uint64_t least = strings ? 8 : valueBytes(value.element_);
     if (value.count_ > left() / least) {
-        failDamaged(where + " announces a list of " + std::to_string(value.count_) + ", but only " + counted(left(), "bytes") +
-                    " follow: the file is truncated or damaged");
+        failDamaged(where + " announces a list of " + std::to_string(value.count_) + ", but only " +
+                    counted(left(), "bytes") + " follow: the file is truncated or damaged");
     }
     if (!strings) {
         value.raw_ = take(value.count_ * least, where);

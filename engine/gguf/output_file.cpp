@@ -29,7 +29,7 @@ std::string gib(uint64_t bytes) {
 
 /// False when another program finished and renamed the file between our open and our lock.
 bool isStillNamed(int descriptor, const std::filesystem::path& path) {
-    struct stat opened {}, named {};
+    struct stat opened{}, named{};
     return fstat(descriptor, &opened) == 0 && stat(path.c_str(), &named) == 0 && opened.st_ino == named.st_ino &&
            opened.st_dev == named.st_dev;
 }
@@ -47,7 +47,8 @@ OutputFile::OutputFile(const std::filesystem::path& path, uint64_t bytes) : path
     if (descriptor_ < 0) fail(errno);
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 || !isStillNamed(descriptor_, partial_)) {
         close(descriptor_);
-        throw Error("cannot write " + path_.string(), "another program is writing it", "Wait until it has finished, or choose another name");
+        throw Error("cannot write " + path_.string(), "another program is writing it",
+                    "Wait until it has finished, or choose another name");
     }
     try {
         if (ftruncate(descriptor_, 0) != 0) fail(errno);
@@ -76,8 +77,10 @@ void OutputFile::fail(int code) const {
         case EROFS: throw Error(what, "the drive is read-only", "Choose another drive");
         case ENOSPC:
         case EDQUOT: throw Error(what, "the drive is full", "Free some space or choose another drive");
-        case EFBIG: throw Error(what, "the drive's file system does not take files of this size", "Choose another drive");
-        case EFAULT: throw Error(what, "the data to write could not be read", "Check the drive that the source lies on");
+        case EFBIG:
+            throw Error(what, "the drive's file system does not take files of this size", "Choose another drive");
+        case EFAULT:
+            throw Error(what, "the data to write could not be read", "Check the drive that the source lies on");
         default: throw Error(what, std::strerror(code), "Check the drive");
     }
 }

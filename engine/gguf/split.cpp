@@ -49,19 +49,26 @@ std::vector<std::filesystem::path> splitPaths(const std::filesystem::path& path,
     const std::string what = "cannot open " + path.string();
     const auto part = parsePartName(path);
     if (!part) {
-        throw Error(what, "it is one of the " + std::to_string(count) + " parts of a split model, but its name does not end like -00001-of-" +
-                              "00002.gguf, so the others cannot be found", fetch_all);
+        throw Error(what,
+                    "it is one of the " + std::to_string(count) +
+                        " parts of a split model, but its name does not end like -00001-of-" +
+                        "00002.gguf, so the others cannot be found",
+                    fetch_all);
     }
     if (part->count != count || part->number < 1 || part->number > part->count) {
-        throw Error(what, "its name says part " + std::to_string(part->number) + " of " + std::to_string(part->count) +
-                              ", but inside it is one of " + std::to_string(count) + " parts", fetch_all);
+        throw Error(what,
+                    "its name says part " + std::to_string(part->number) + " of " + std::to_string(part->count) +
+                        ", but inside it is one of " + std::to_string(count) + " parts",
+                    fetch_all);
     }
     std::vector<std::filesystem::path> paths;
     for (unsigned number = 1; number <= part->count; ++number) {
         paths.push_back(path.parent_path() / partName(*part, number));
         if (!std::filesystem::exists(paths.back())) {
-            throw Error(what, "part " + std::to_string(number) + " of " + std::to_string(part->count) + " is missing: there is no " +
-                                  paths.back().filename().string() + " beside it", fetch_all);
+            throw Error(what,
+                        "part " + std::to_string(number) + " of " + std::to_string(part->count) +
+                            " is missing: there is no " + paths.back().filename().string() + " beside it",
+                        fetch_all);
         }
     }
     return paths;
@@ -69,28 +76,35 @@ std::vector<std::filesystem::path> splitPaths(const std::filesystem::path& path,
 
 void checkSplitPart(const std::filesystem::path& path, const Shard& shard, size_t index, size_t count) {
     const std::string what = "cannot open " + path.string();
-    const int64_t own_count = splitKey(shard, "split.count").value_or(0), own_index = splitKey(shard, "split.no").value_or(-1);
+    const int64_t own_count = splitKey(shard, "split.count").value_or(0),
+                  own_index = splitKey(shard, "split.no").value_or(-1);
     if (own_count != static_cast<int64_t>(count)) {
-        throw Error(what, "it says that it belongs to " + std::to_string(own_count) + " parts, not " + std::to_string(count) +
-                              " (key \"split.count\")", fetch_all);
+        throw Error(what,
+                    "it says that it belongs to " + std::to_string(own_count) + " parts, not " + std::to_string(count) +
+                        " (key \"split.count\")",
+                    fetch_all);
     }
     if (own_index != static_cast<int64_t>(index)) {
-        throw Error(what, "it says that it is part " + std::to_string(own_index + 1) + ", but its name says part " +
-                              std::to_string(index + 1) + " (key \"split.no\")", fetch_all);
+        throw Error(what,
+                    "it says that it is part " + std::to_string(own_index + 1) + ", but its name says part " +
+                        std::to_string(index + 1) + " (key \"split.no\")",
+                    fetch_all);
     }
 }
 
 void checkSameKind(const std::filesystem::path& path, const Shard& first, const Shard& shard) {
     if (first.power_infer == shard.power_infer) return;
-    throw Error("cannot open " + path.string(), "it is not of the same kind as the first part: one is a PowerInfer file (PWRI), the other is not",
+    throw Error("cannot open " + path.string(),
+                "it is not of the same kind as the first part: one is a PowerInfer file (PWRI), the other is not",
                 fetch_all);
 }
 
 void checkSplitTotal(const std::filesystem::path& path, const Shard& first, size_t tensors) {
     const auto total = splitKey(first, "split.tensors.count");
     if (!total || *total == static_cast<int64_t>(tensors)) return;
-    throw Error("cannot open " + path.string(), "its parts hold " + std::to_string(tensors) + " tensors together, but " +
-                                                    std::to_string(*total) + " were announced (key \"split.tensors.count\")",
+    throw Error("cannot open " + path.string(),
+                "its parts hold " + std::to_string(tensors) + " tensors together, but " + std::to_string(*total) +
+                    " were announced (key \"split.tensors.count\")",
                 "Download all parts of the model again");
 }
 

@@ -42,24 +42,42 @@ struct Refused {
 
 // Research: formats §1.6. A range stands for types that are told apart only by their interleaving.
 constexpr std::array refused{
-    Refused{4, 4, "Q4_2", Family::Removed},         Refused{5, 5, "Q4_3", Family::Removed},
-    Refused{9, 9, "Q8_1", Family::Activation},      Refused{15, 15, "Q8_K", Family::Activation},
-    Refused{16, 16, "IQ2_XXS", Family::Codebook},   Refused{17, 17, "IQ2_XS", Family::Codebook},
-    Refused{18, 18, "IQ3_XXS", Family::Codebook},   Refused{19, 19, "IQ1_S", Family::Codebook},
-    Refused{21, 21, "IQ3_S", Family::Codebook},     Refused{22, 22, "IQ2_S", Family::Codebook},
-    Refused{29, 29, "IQ1_M", Family::Codebook},     Refused{31, 31, "Q4_0_4_4", Family::Removed},
-    Refused{32, 32, "Q4_0_4_8", Family::Removed},   Refused{33, 33, "Q4_0_8_8", Family::Removed},
-    Refused{36, 36, "IQ4_NL_4_4", Family::Removed}, Refused{37, 37, "IQ4_NL_4_8", Family::Removed},
-    Refused{38, 38, "IQ4_NL_8_8", Family::Removed}, Refused{133, 133, "Q6_0", Family::Fork},
-    Refused{134, 134, "IQ1_BN", Family::Fork},      Refused{135, 135, "IQ2_BN", Family::Fork},
-    Refused{137, 137, "IQ2_K", Family::Fork},       Refused{138, 138, "IQ3_K", Family::Fork},
-    Refused{139, 139, "IQ4_K", Family::Fork},       Refused{140, 140, "IQ5_K", Family::Fork},
-    Refused{141, 141, "IQ6_K", Family::Fork},       Refused{144, 144, "IQ4_KS", Family::Fork},
-    Refused{145, 145, "IQ2_KS", Family::Fork},      Refused{146, 146, "IQ4_KSS", Family::Fork},
-    Refused{151, 151, "Q8_KV", Family::Fork},       Refused{152, 152, "IQ5_KS", Family::Fork},
-    Refused{153, 153, "IQ2_KT", Family::Fork},      Refused{154, 154, "IQ3_KT", Family::Fork},
-    Refused{155, 155, "IQ4_KT", Family::Fork},      Refused{156, 156, "IQ3_KS", Family::Fork},
-    Refused{157, 157, "IQ2_KL", Family::Fork},      Refused{158, 158, "IQ1_KT", Family::Fork},
+    Refused{4, 4, "Q4_2", Family::Removed},
+    Refused{5, 5, "Q4_3", Family::Removed},
+    Refused{9, 9, "Q8_1", Family::Activation},
+    Refused{15, 15, "Q8_K", Family::Activation},
+    Refused{16, 16, "IQ2_XXS", Family::Codebook},
+    Refused{17, 17, "IQ2_XS", Family::Codebook},
+    Refused{18, 18, "IQ3_XXS", Family::Codebook},
+    Refused{19, 19, "IQ1_S", Family::Codebook},
+    Refused{21, 21, "IQ3_S", Family::Codebook},
+    Refused{22, 22, "IQ2_S", Family::Codebook},
+    Refused{29, 29, "IQ1_M", Family::Codebook},
+    Refused{31, 31, "Q4_0_4_4", Family::Removed},
+    Refused{32, 32, "Q4_0_4_8", Family::Removed},
+    Refused{33, 33, "Q4_0_8_8", Family::Removed},
+    Refused{36, 36, "IQ4_NL_4_4", Family::Removed},
+    Refused{37, 37, "IQ4_NL_4_8", Family::Removed},
+    Refused{38, 38, "IQ4_NL_8_8", Family::Removed},
+    Refused{133, 133, "Q6_0", Family::Fork},
+    Refused{134, 134, "IQ1_BN", Family::Fork},
+    Refused{135, 135, "IQ2_BN", Family::Fork},
+    Refused{137, 137, "IQ2_K", Family::Fork},
+    Refused{138, 138, "IQ3_K", Family::Fork},
+    Refused{139, 139, "IQ4_K", Family::Fork},
+    Refused{140, 140, "IQ5_K", Family::Fork},
+    Refused{141, 141, "IQ6_K", Family::Fork},
+    Refused{144, 144, "IQ4_KS", Family::Fork},
+    Refused{145, 145, "IQ2_KS", Family::Fork},
+    Refused{146, 146, "IQ4_KSS", Family::Fork},
+    Refused{151, 151, "Q8_KV", Family::Fork},
+    Refused{152, 152, "IQ5_KS", Family::Fork},
+    Refused{153, 153, "IQ2_KT", Family::Fork},
+    Refused{154, 154, "IQ3_KT", Family::Fork},
+    Refused{155, 155, "IQ4_KT", Family::Fork},
+    Refused{156, 156, "IQ3_KS", Family::Fork},
+    Refused{157, 157, "IQ2_KL", Family::Fork},
+    Refused{158, 158, "IQ1_KT", Family::Fork},
     Refused{202, 399, "row-interleaved", Family::Fork},
 };
 
@@ -70,9 +88,11 @@ TypeRefusal refusalOf(const Refused& entry, int id) {
     switch (entry.family) {
         case Family::Codebook:
             return {label + "one of the IQ1, IQ2 and IQ3 families, which Hearth does not read", other_file};
-        case Family::Removed: return {label + "which was removed from the format", "Download a newer file of this model"};
+        case Family::Removed:
+            return {label + "which was removed from the format", "Download a newer file of this model"};
         case Family::Activation:
-            return {label + "which is for intermediate results and never stands in a file", "The file is damaged; download it again"};
+            return {label + "which is for intermediate results and never stands in a file",
+                    "The file is damaged; download it again"};
         case Family::Fork: return {label + "which only the ik_llama.cpp program writes and reads", other_file};
     }
     return {};
@@ -116,7 +136,8 @@ uint64_t rowBytes(Type type, uint64_t elements) {
     const TypeInfo& info = typeInfo(type);
     if (elements % info.block_elements != 0) {
         throw Error("cannot lay out a row of " + std::string(info.name),
-                    std::to_string(elements) + " values are not a multiple of its block of " + std::to_string(info.block_elements));
+                    std::to_string(elements) + " values are not a multiple of its block of " +
+                        std::to_string(info.block_elements));
     }
     const auto bytes = checkedMul(elements / info.block_elements, info.block_bytes);
     if (!bytes) throw Error("cannot lay out a row of " + std::string(info.name), "its size does not fit in 64 bits");

@@ -20,7 +20,8 @@ T load(const std::byte* from) {
 
 [[noreturn]] void failKind(std::string_view key, const Value& value, const std::string& wanted) {
     throw Error("cannot use the value of " + shownName(key),
-                std::string("it is ") + (value.isArray() ? "a list of " : "of type ") + typeName(value.elementType()) + ", not " + wanted,
+                std::string("it is ") + (value.isArray() ? "a list of " : "of type ") + typeName(value.elementType()) +
+                    ", not " + wanted,
                 "The file was written wrongly; choose another file of this model");
 }
 
@@ -85,7 +86,8 @@ std::string keyProblem(std::string_view key) {
 
 std::string tensorNameProblem(std::string_view name) {
     if (name.empty()) return "is empty";
-    if (name.size() > max_tensor_name_bytes) return "is longer than " + std::to_string(max_tensor_name_bytes) + " bytes";
+    if (name.size() > max_tensor_name_bytes)
+        return "is longer than " + std::to_string(max_tensor_name_bytes) + " bytes";
     if (hasControlCharacters(name)) return "contains control characters";
     return {};
 }
@@ -141,7 +143,8 @@ std::vector<std::string_view> Value::strings() const {
         // Checked when the file was opened, but another program may since have written to it.
         const uint64_t length = rest.size() >= 8 ? load<uint64_t>(rest.data()) : std::numeric_limits<uint64_t>::max();
         if (rest.size() < 8 || length > rest.size() - 8) {
-            throw Error("cannot read the list " + shownName(key_), "the file was changed while it was in use", "Load it again");
+            throw Error("cannot read the list " + shownName(key_), "the file was changed while it was in use",
+                        "Load it again");
         }
         out.emplace_back(reinterpret_cast<const char*>(rest.data()) + 8, length);
         rest = rest.subspan(8 + length);

@@ -47,7 +47,8 @@ uint64_t tensorBytes(const std::string& name, Type type, std::span<const uint64_
         bytes = *product;
     }
     if (bytes == 0) refuse("the tensor " + shownName(name) + " has a dimension of 0");
-    if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) refuse("the tensor " + shownName(name) + " is too large");
+    if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+        refuse("the tensor " + shownName(name) + " is too large");
     return bytes;
 }
 
@@ -61,7 +62,8 @@ Writer::Writer(uint64_t alignment, bool power_infer) : alignment_(alignment), po
 }
 
 void Writer::put(Entry entry) {
-    if (const std::string problem = keyProblem(entry.key); !problem.empty()) refuse("the key " + shownName(entry.key) + " " + problem);
+    if (const std::string problem = keyProblem(entry.key); !problem.empty())
+        refuse("the key " + shownName(entry.key) + " " + problem);
     const bool is_alignment = entry.key == "general.alignment";
     if (is_alignment && (entry.type != ValueType::U32 || std::memcmp(entry.bytes.data(), &alignment_, 4) != 0)) {
         refuse("the key general.alignment must name the alignment that the writer was made with");
@@ -141,7 +143,8 @@ void Writer::addTensor(std::string name, Type type, std::span<const uint64_t> ne
     const uint64_t bytes = tensorBytes(name, type, ne);
     const auto end = checkedAdd(data_bytes_, padded(bytes, alignment_));
     if (!end) refuse("its tensors together are too large");
-    if (!tensor_index_.try_emplace(name, tensors_.size()).second) refuse("the tensor " + shownName(name) + " was added twice");
+    if (!tensor_index_.try_emplace(name, tensors_.size()).second)
+        refuse("the tensor " + shownName(name) + " was added twice");
 
     std::vector<uint64_t> shape(ne.begin(), ne.end());
     while (shape.size() > 1 && shape.back() == 1) shape.pop_back();
@@ -208,11 +211,14 @@ void Writer::write(const std::filesystem::path& path, std::stop_token stop, cons
         if (stop.stop_requested()) throw Stopped();
         uint64_t missing = tensor.bytes;
         tensor.source([&](std::span<const std::byte> bytes) {
-            if (bytes.size() > missing) refuse("the tensor " + shownName(tensor.name) + " gave more bytes than its type and shape say");
+            if (bytes.size() > missing)
+                refuse("the tensor " + shownName(tensor.name) + " gave more bytes than its type and shape say");
             put(bytes);
             missing -= bytes.size();
         });
-        if (missing != 0) refuse("the tensor " + shownName(tensor.name) + " gave too few bytes: " + std::to_string(missing) + " are missing");
+        if (missing != 0)
+            refuse("the tensor " + shownName(tensor.name) + " gave too few bytes: " + std::to_string(missing) +
+                   " are missing");
         put(std::vector<std::byte>(padded(tensor.bytes, alignment_) - tensor.bytes));
     }
     if (stop.stop_requested()) throw Stopped();

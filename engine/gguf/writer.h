@@ -90,7 +90,7 @@ private:
     struct Entry {
         std::string key;
         ValueType type, element;
-        std::vector<std::byte> bytes;   ///< as in the file, after the type number
+        std::vector<std::byte> bytes;  ///< as in the file, after the type number
     };
     struct NewTensor {
         std::string name;
@@ -109,7 +109,7 @@ private:
 
     uint64_t alignment_;
     bool power_infer_;
-    uint64_t data_bytes_ = 0;   ///< of all tensors so far, each padded
+    uint64_t data_bytes_ = 0;  ///< of all tensors so far, each padded
     std::vector<Entry> entries_;
     std::vector<NewTensor> tensors_;
     std::unordered_map<std::string, size_t> entry_index_, tensor_index_;

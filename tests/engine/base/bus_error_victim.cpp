@@ -25,5 +25,5 @@ int main(int count, char** arguments) {
     void* address = mmap(nullptr, 65536, PROT_READ, MAP_SHARED, other, 0);
     if (address == MAP_FAILED || ftruncate(other, 0) != 0) return 3;
     std::printf("%d\n", *static_cast<volatile char*>(address));
-    return 0;   // not reached: the read above has nothing to read
+    return 0;  // not reached: the read above has nothing to read
 }

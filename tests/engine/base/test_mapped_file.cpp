@@ -22,7 +22,8 @@ class TestMappedFile : public QObject {
 
     std::filesystem::path make(const char* name, const QByteArray& content) {
         QFile file(folder_.filePath(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) qFatal("cannot write a test file");
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("cannot write a test file");
         return file.fileName().toStdString();
     }
     static QString refusal(const std::filesystem::path& path) {
@@ -38,7 +39,9 @@ private slots:
     void readsTheFile() {
         const QByteArray content("twelve bytes");
         const auto file = MappedFile::open(make("small", content));
-        QCOMPARE(QByteArray(reinterpret_cast<const char*>(file->bytes().data()), static_cast<int>(file->bytes().size())), content);
+        QCOMPARE(
+            QByteArray(reinterpret_cast<const char*>(file->bytes().data()), static_cast<int>(file->bytes().size())),
+            content);
         QVERIFY(!file->damaged());
         file->check();
     }
@@ -52,13 +55,13 @@ private slots:
         QVERIFY(refusal("/dev/null").contains("a device or a pipe"));
         const auto pipe = folder / "pipe";
         QCOMPARE(mkfifo(pipe.c_str(), 0600), 0);
-        QVERIFY(refusal(pipe).contains("a device or a pipe"));   // and it returns, although nobody writes to the pipe
+        QVERIFY(refusal(pipe).contains("a device or a pipe"));  // and it returns, although nobody writes to the pipe
     }
 
     void saysThatAFileMayNotBeRead() {
         const auto path = make("secret", "x");
         QCOMPARE(chmod(path.c_str(), 0), 0);
-        const bool root = geteuid() == 0;   // who may read everything: become somebody else meanwhile
+        const bool root = geteuid() == 0;  // who may read everything: become somebody else meanwhile
         if (root) {
             QCOMPARE(chmod(qPrintable(folder_.path()), 0755), 0);
             QCOMPARE(seteuid(65534), 0);
@@ -73,7 +76,9 @@ private slots:
         const auto path = make("cut", QByteArray(1 << 20, 'x')), other_path = make("whole", QByteArray(1 << 20, 'y'));
         const auto file = MappedFile::open(path), other = MappedFile::open(other_path);
         std::filesystem::resize_file(path, kept);
-        const auto is = [](char wanted) { return [wanted](std::byte b) { return b == static_cast<std::byte>(wanted); }; };
+        const auto is = [](char wanted) {
+            return [wanted](std::byte b) { return b == static_cast<std::byte>(wanted); };
+        };
         const auto bytes = file->bytes();
         QVERIFY(std::all_of(bytes.begin(), bytes.begin() + kept, is('x')));
         QVERIFY(!file->damaged());
@@ -134,14 +139,16 @@ private slots:
         QFETCH(QString, mode);
         const auto mine = make("mine", QByteArray(65536, 'x')), other = make("other", QByteArray(65536, 'x'));
         QProcess victim;
-        victim.start(BUS_ERROR_VICTIM, {mode, QString::fromStdString(mine.string()), QString::fromStdString(other.string())});
+        victim.start(BUS_ERROR_VICTIM,
+                     {mode, QString::fromStdString(mine.string()), QString::fromStdString(other.string())});
         QVERIFY(victim.waitForFinished(60000));
         if (mode == "own-handler") {
             QCOMPARE(victim.exitStatus(), QProcess::NormalExit);
             QCOMPARE(victim.exitCode(), 42);
         } else {
             // A sanitizer's own handler ends the program with an exit code instead.
-            const bool died = victim.exitStatus() == QProcess::CrashExit || victim.readAllStandardError().contains("Sanitizer");
+            const bool died =
+                victim.exitStatus() == QProcess::CrashExit || victim.readAllStandardError().contains("Sanitizer");
             QVERIFY2(died, qPrintable(QString("exit code %1").arg(victim.exitCode())));
         }
     }

@@ -10,7 +10,8 @@ namespace {
 
 /// The value of a small float format by its definition, in double: sign, exponent and fraction fields.
 double byDefinition(uint32_t bits, int exponent_bits, int fraction_bits) {
-    const uint32_t exponent = (bits >> fraction_bits) & ((1u << exponent_bits) - 1), fraction = bits & ((1u << fraction_bits) - 1);
+    const uint32_t exponent = (bits >> fraction_bits) & ((1u << exponent_bits) - 1),
+                   fraction = bits & ((1u << fraction_bits) - 1);
     const double sign = bits >> (exponent_bits + fraction_bits) ? -1 : 1;
     const int bias = (1 << (exponent_bits - 1)) - 1;
     if (exponent == 0) return sign * std::ldexp(fraction, 1 - bias - fraction_bits);
@@ -33,12 +34,14 @@ class TestNumbers : public QObject {
                 const double value = byDefinition(bits, exponent_bits, fraction_bits);
                 wrong += decode(bits) != value || encode(static_cast<float>(value)) != bits;
                 wrong += std::signbit(decode(bits)) != (sign != 0);
-                const double next = byDefinition(bits + 1u, exponent_bits, fraction_bits);   // past the largest: a power of two
+                const double next =
+                    byDefinition(bits + 1u, exponent_bits, fraction_bits);  // past the largest: a power of two
                 const auto middle = static_cast<float>((value + next) / 2);
                 const auto even = static_cast<uint16_t>(magnitude % 2 == 0 ? bits : bits + 1);
                 wrong += encode(middle) != even;
                 wrong += encode(std::nextafter(middle, static_cast<float>(value))) != bits;
-                const float beyond = std::nextafter(middle, sign ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity());
+                const float beyond = std::nextafter(
+                    middle, sign ? -std::numeric_limits<float>::infinity() : std::numeric_limits<float>::infinity());
                 wrong += encode(beyond) != bits + 1;
             }
         }
@@ -58,9 +61,13 @@ private slots:
 
     void checkedArithmetic() {
         constexpr uint64_t top = std::numeric_limits<uint64_t>::max();
-        const uint64_t values[] = {0, 1, 2, 3, 31, 32, 33, 4096, 0xffffffff, 0x100000000, top / 3, top / 2, top / 2 + 1, top - 32, top - 31, top - 1, top};
+        const uint64_t values[] = {0,           1,        2,          3,           31,      32,
+                                   33,          4096,     0xffffffff, 0x100000000, top / 3, top / 2,
+                                   top / 2 + 1, top - 32, top - 31,   top - 1,     top};
         __extension__ using Wide = unsigned __int128;
-        const auto fits = [](Wide exact) { return exact <= top ? std::optional(static_cast<uint64_t>(exact)) : std::nullopt; };
+        const auto fits = [](Wide exact) {
+            return exact <= top ? std::optional(static_cast<uint64_t>(exact)) : std::nullopt;
+        };
         for (const uint64_t a : values) {
             for (const uint64_t b : values) {
                 QVERIFY(hearth::checkedAdd(a, b) == fits(Wide(a) + b));

@@ -98,7 +98,9 @@ inline std::vector<std::byte> bytes(std::string_view text) {
 
 class Folder {
 public:
-    std::filesystem::path path(const std::string& name) const { return std::filesystem::path(folder_.path().toStdString()) / name; }
+    std::filesystem::path path(const std::string& name) const {
+        return std::filesystem::path(folder_.path().toStdString()) / name;
+    }
     std::filesystem::path write(const std::string& name, std::string_view content) const {
         QFile file(QString::fromStdString(path(name).string()));
         if (!file.open(QIODevice::WriteOnly) || file.write(content.data(), static_cast<qint64>(content.size())) < 0) {
@@ -114,7 +116,8 @@ private:
 /// The fixtures' folder, where it is.
 inline std::filesystem::path fixtures() {
     const QByteArray named = qgetenv("HEARTH_FIXTURES");
-    return named.isEmpty() ? std::filesystem::path(HEARTH_SOURCE_DIR) / "../shared/fixtures" : std::filesystem::path(named.toStdString());
+    return named.isEmpty() ? std::filesystem::path(HEARTH_SOURCE_DIR) / "../shared/fixtures"
+                           : std::filesystem::path(named.toStdString());
 }
 
 }  // namespace build

@@ -53,6 +53,11 @@ std::vector<std::string> allKinds() {
     if (void* p = std::malloc(n)) return p;
     throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(size_t n, const std::nothrow_t&) noexcept {
+    ++allocations;
+    allocated_bytes += n;
+    return std::malloc(n);
+}
 [[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
 [[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
@@ -60,7 +65,9 @@ class TestGgufRead : public QObject {
     Q_OBJECT
     Folder folder_;
 
-    std::shared_ptr<const File> open(const FileParts& parts) { return File::open(folder_.write("model.gguf", parts.file())); }
+    std::shared_ptr<const File> open(const FileParts& parts) {
+        return File::open(folder_.write("model.gguf", parts.file()));
+    }
 
 private slots:
     void valuesOfEveryType() {
@@ -101,7 +108,8 @@ private slots:
 
     void absentIsNotAnError() {
         const auto file = open({});
-        QVERIFY(!file->integer("nowhere") && !file->string("nowhere") && !file->number("nowhere") && !file->boolean("nowhere"));
+        QVERIFY(!file->integer("nowhere") && !file->string("nowhere") && !file->number("nowhere") &&
+                !file->boolean("nowhere"));
         QVERIFY(!file->value("nowhere") && !file->find("nowhere"));
         QVERIFY_THROWS_EXCEPTION(Error, file->require("nowhere"));
     }
@@ -194,12 +202,13 @@ private slots:
             int32_t id;
             const char* name;
             uint32_t elements, bytes;
-        } table[] = {{0, "F32", 1, 4},      {1, "F16", 1, 2},       {30, "BF16", 1, 2},     {2, "Q4_0", 32, 18},    {3, "Q4_1", 32, 20},
-                     {6, "Q5_0", 32, 22},   {7, "Q5_1", 32, 24},    {8, "Q8_0", 32, 34},    {10, "Q2_K", 256, 84},  {11, "Q3_K", 256, 110},
-                     {12, "Q4_K", 256, 144}, {13, "Q5_K", 256, 176}, {14, "Q6_K", 256, 210}, {20, "IQ4_NL", 32, 18}, {23, "IQ4_XS", 256, 136},
-                     {24, "I8", 1, 1},      {25, "I16", 1, 2},      {26, "I32", 1, 4},      {27, "I64", 1, 8},      {28, "F64", 1, 8},
-                     {34, "TQ1_0", 256, 54}, {35, "TQ2_0", 256, 66}, {39, "MXFP4", 32, 17},  {40, "NVFP4", 64, 36},  {41, "Q1_0", 128, 18},
-                     {42, "Q2_0", 64, 18}};
+        } table[] = {{0, "F32", 1, 4},       {1, "F16", 1, 2},       {30, "BF16", 1, 2},       {2, "Q4_0", 32, 18},
+                     {3, "Q4_1", 32, 20},    {6, "Q5_0", 32, 22},    {7, "Q5_1", 32, 24},      {8, "Q8_0", 32, 34},
+                     {10, "Q2_K", 256, 84},  {11, "Q3_K", 256, 110}, {12, "Q4_K", 256, 144},   {13, "Q5_K", 256, 176},
+                     {14, "Q6_K", 256, 210}, {20, "IQ4_NL", 32, 18}, {23, "IQ4_XS", 256, 136}, {24, "I8", 1, 1},
+                     {25, "I16", 1, 2},      {26, "I32", 1, 4},      {27, "I64", 1, 8},        {28, "F64", 1, 8},
+                     {34, "TQ1_0", 256, 54}, {35, "TQ2_0", 256, 66}, {39, "MXFP4", 32, 17},    {40, "NVFP4", 64, 36},
+                     {41, "Q1_0", 128, 18},  {42, "Q2_0", 64, 18}};
         for (const auto& row : table) {
             const auto type = static_cast<Type>(row.id);
             QVERIFY(hearth::gguf::typeInfo(type).name == row.name);

@@ -65,10 +65,12 @@ void headers() {
     add("version 77", edited([](FileParts& f) { f.version = 77; }), "version 77");
     add("big-endian", edited([](FileParts& f) { f.version = 0x03000000; }), "big-endian");
     add("big-endian, version 2", edited([](FileParts& f) { f.version = 0x02000000; }), "big-endian");
-    add("too many tensors", edited([](FileParts& f) { f.n_tensors = uint64_t{1} << 62; }), "announces 4611686018427387904 tensors");
+    add("too many tensors", edited([](FileParts& f) { f.n_tensors = uint64_t{1} << 62; }),
+        "announces 4611686018427387904 tensors");
     add("negative tensors", edited([](FileParts& f) { f.n_tensors = top; }), "tensors");
     add("one tensor too many", edited([](FileParts& f) { f.n_tensors = 2; }), "the name of tensor 2");
-    add("too many keys", edited([](FileParts& f) { f.n_keys = uint64_t{1} << 63; }), "announces 9223372036854775808 keys");
+    add("too many keys", edited([](FileParts& f) { f.n_keys = uint64_t{1} << 63; }),
+        "announces 9223372036854775808 keys");
     add("negative keys", edited([](FileParts& f) { f.n_keys = top; }), "keys");
 }
 
@@ -82,18 +84,21 @@ void keys() {
     add("value type 13", first(key("k", 13, Bytes().u64(1))), "unknown type 13");
     add("value type -1", first(key("k", -1, Bytes().u64(1))), "unknown type -1");
     add("duplicate key", withKeys({u32Key("k", 1), u32Key("k", 2)}), "stands in it twice");
-    add("text longer than 16 MiB", first(key("k", 8, Bytes().u64((16u << 20) + 1).raw(std::string((16u << 20) + 1, 'x')))), "at most 16777216");
+    add("text longer than 16 MiB",
+        first(key("k", 8, Bytes().u64((16u << 20) + 1).raw(std::string((16u << 20) + 1, 'x')))), "at most 16777216");
     add("text length 2^64-1", first(key("k", 8, Bytes().u64(top).raw("x"))), "length of 18446744073709551615");
     add("text past the end", first(key("k", 8, Bytes().u64(5000).raw("x"))), "truncated");
     add("neither true nor false", first(key("k", 7, Bytes().u8(2))), "neither true nor false");
     add("list of neither", first(key("k", 9, Bytes().i32(7).u64(3).u8(0).u8(1).u8(7))), "neither true nor false");
     add("list of unknown type", first(key("k", 9, Bytes().i32(99).u64(1).u64(0))), "unknown type 99");
     add("list of lists", first(key("k", 9, Bytes().i32(9).u64(1).i32(4).u64(1).u32(5))), "list of lists");
-    add("list of 2^61 f64", first(key("k", 9, Bytes().i32(12).u64(uint64_t{1} << 61).u64(0))), "a list of 2305843009213693952");
+    add("list of 2^61 f64", first(key("k", 9, Bytes().i32(12).u64(uint64_t{1} << 61).u64(0))),
+        "a list of 2305843009213693952");
     add("list of 2^64-1 u8", first(key("k", 9, Bytes().i32(0).u64(top).u64(0))), "a list of 18446744073709551615");
     add("list of 2^60 texts", first(key("k", 9, Bytes().i32(8).u64(uint64_t{1} << 60).u64(0))), "a list of");
     add("text in a list past the end", first(key("k", 9, Bytes().i32(8).u64(1).u64(9000).raw("x"))), "truncated");
-    add("text in a list too long", first(key("k", 9, Bytes().i32(8).u64(1).u64(uint64_t{1} << 50))), "length of 1125899906842624");
+    add("text in a list too long", first(key("k", 9, Bytes().i32(8).u64(1).u64(uint64_t{1} << 50))),
+        "length of 1125899906842624");
     add("alignment 0", withKeys({u32Key("general.alignment", 0)}), "alignment");
     add("alignment 1", withKeys({u32Key("general.alignment", 1)}), "alignment");
     add("alignment 24", withKeys({u32Key("general.alignment", 24)}), "not a power of two");
@@ -101,13 +106,15 @@ void keys() {
     add("alignment 2^31", withKeys({u32Key("general.alignment", 1u << 31)}), "alignment");
     add("alignment as text", withKeys({textKey("general.alignment", "32")}), "is of type string, not u32");
     add("alignment as u64", withKeys({key("general.alignment", 10, Bytes().u64(32))}), "is of type u64, not u32");
-    add("alignment as a list", withKeys({key("general.alignment", 9, Bytes().i32(4).u64(1).u32(32))}), "is of type array, not u32");
+    add("alignment as a list", withKeys({key("general.alignment", 9, Bytes().i32(4).u64(1).u32(32))}),
+        "is of type array, not u32");
 }
 
 void tensors() {
     add("tensor name empty", withTensor({.name = ""}), "is empty");
     add("tensor name of 65 bytes", withTensor({.name = std::string(65, 'n')}), "longer than 64 bytes");
-    add("tensor name length 2^63", edited([](FileParts& f) { f.tensors = {Bytes().u64(uint64_t{1} << 63).raw("a").data + std::string(40, 'x')}; }),
+    add("tensor name length 2^63",
+        edited([](FileParts& f) { f.tensors = {Bytes().u64(uint64_t{1} << 63).raw("a").data + std::string(40, 'x')}; }),
         "the name of tensor 1");
     add("tensor name with a newline", withTensor({.name = "a\nb"}), "control characters");
     add("5 dimensions", withTensor({.ne = {1, 1, 1, 1, 8}}), "has 5 dimensions");
@@ -133,17 +140,22 @@ void tensors() {
     add("bytes that add up past 2^64", edited([](FileParts& f) {
             f.tensors.clear();
             for (int i = 0; i < 5; ++i) {
-                f.tensors.push_back(entry({.name = std::string(1, static_cast<char>('a' + i)), .ne = {(uint64_t{1} << 61) - 8}}));
+                f.tensors.push_back(
+                    entry({.name = std::string(1, static_cast<char>('a' + i)), .ne = {(uint64_t{1} << 61) - 8}}));
             }
-        }), "do not fit in 64 bits");
+        }),
+        "do not fit in 64 bits");
     add("padding that wraps", edited([](FileParts& f) {   // two of 2^63 - 1: only padding takes the sum past 2^64
             f.keys = {u32Key("general.alignment", 1u << 20)};
-            f.tensors = {entry({.name = "a", .ne = {(uint64_t{1} << 63) - 1}, .type = 24}), entry({.name = "b", .ne = {(uint64_t{1} << 63) - 1}, .type = 24})};
-        }), "do not fit in 64 bits");
+            f.tensors = {entry({.name = "a", .ne = {(uint64_t{1} << 63) - 1}, .type = 24}),
+                         entry({.name = "b", .ne = {(uint64_t{1} << 63) - 1}, .type = 24})};
+        }),
+        "do not fit in 64 bits");
     add("wrong alignment for the offsets", edited([](FileParts& f) {
             f.keys = {u32Key("general.alignment", 64)};
             f.tensors = {entry({.name = "a"}), entry({.name = "b", .offset = 32})};
-        }), "not a multiple of the alignment 64");
+        }),
+        "not a multiple of the alignment 64");
     add("old experts", withTensor({.name = "blk.12.ffn_gate.7.weight"}), "each expert as a tensor of its own");
     add("old experts, down", withTensor({.name = "blk.0.ffn_down.0.weight"}), "each expert as a tensor of its own");
 }
@@ -154,18 +166,30 @@ void types() {
         const char* name;
         const char* says;
     } refused[] = {
-        {4, "Q4_2", "removed from the format"},      {5, "Q4_3", "removed from the format"},
-        {31, "Q4_0_4_4", "removed from the format"}, {33, "Q4_0_8_8", "removed from the format"},
-        {36, "IQ4_NL_4_4", "removed from the format"}, {9, "Q8_1", "never stands in a file"},
-        {15, "Q8_K", "never stands in a file"},      {16, "IQ2_XXS", "IQ1, IQ2 and IQ3 families"},
-        {17, "IQ2_XS", "IQ1, IQ2 and IQ3 families"}, {18, "IQ3_XXS", "IQ1, IQ2 and IQ3 families"},
-        {19, "IQ1_S", "IQ1, IQ2 and IQ3 families"},  {21, "IQ3_S", "IQ1, IQ2 and IQ3 families"},
-        {22, "IQ2_S", "IQ1, IQ2 and IQ3 families"},  {29, "IQ1_M", "IQ1, IQ2 and IQ3 families"},
-        {133, "Q6_0", "only the ik_llama.cpp program"}, {139, "IQ4_K", "only the ik_llama.cpp program"},
-        {144, "IQ4_KS", "only the ik_llama.cpp program"}, {158, "IQ1_KT", "only the ik_llama.cpp program"},
-        {202, "row-interleaved", "only the ik_llama.cpp program"}, {399, "row-interleaved", "only the ik_llama.cpp program"},
-        {43, "43", "is not known"},                  {1000, "1000", "is not known"},
-        {-1, "-1", "is not known"},                  {std::numeric_limits<int32_t>::min(), "-2147483648", "is not known"},
+        {4, "Q4_2", "removed from the format"},
+        {5, "Q4_3", "removed from the format"},
+        {31, "Q4_0_4_4", "removed from the format"},
+        {33, "Q4_0_8_8", "removed from the format"},
+        {36, "IQ4_NL_4_4", "removed from the format"},
+        {9, "Q8_1", "never stands in a file"},
+        {15, "Q8_K", "never stands in a file"},
+        {16, "IQ2_XXS", "IQ1, IQ2 and IQ3 families"},
+        {17, "IQ2_XS", "IQ1, IQ2 and IQ3 families"},
+        {18, "IQ3_XXS", "IQ1, IQ2 and IQ3 families"},
+        {19, "IQ1_S", "IQ1, IQ2 and IQ3 families"},
+        {21, "IQ3_S", "IQ1, IQ2 and IQ3 families"},
+        {22, "IQ2_S", "IQ1, IQ2 and IQ3 families"},
+        {29, "IQ1_M", "IQ1, IQ2 and IQ3 families"},
+        {133, "Q6_0", "only the ik_llama.cpp program"},
+        {139, "IQ4_K", "only the ik_llama.cpp program"},
+        {144, "IQ4_KS", "only the ik_llama.cpp program"},
+        {158, "IQ1_KT", "only the ik_llama.cpp program"},
+        {202, "row-interleaved", "only the ik_llama.cpp program"},
+        {399, "row-interleaved", "only the ik_llama.cpp program"},
+        {43, "43", "is not known"},
+        {1000, "1000", "is not known"},
+        {-1, "-1", "is not known"},
+        {std::numeric_limits<int32_t>::min(), "-2147483648", "is not known"},
     };
     for (const auto& type : refused) {
         const std::string file = withTensor({.name = "blk.0.ffn_up.weight", .ne = {256}, .type = type.id});
@@ -203,7 +227,8 @@ private slots:
 
     void everyTruncationIsNamed() {
         FileParts parts = withOneTensor();
-        parts.keys.push_back(key("tokenizer.ggml.tokens", 9, Bytes().i32(8).u64(3).text("one").text("two").text("three")));
+        parts.keys.push_back(
+            key("tokenizer.ggml.tokens", 9, Bytes().i32(8).u64(3).text("one").text("two").text("three")));
         parts.keys.push_back(key("scores", 9, Bytes().i32(6).u64(2).f32(1).f32(2)));
         const std::string good = parts.file();
         QCOMPARE(refusal(folder_.write("good.gguf", good)), QString());
@@ -229,7 +254,8 @@ private slots:
                 try {
                     const auto file = File::fromMemory(bytes(bad), bad.size());
                     for (const auto& [name, v] : file->values()) {
-                        if (v.elementType() == hearth::gguf::ValueType::String) QVERIFY(v.strings().size() == v.count());
+                        if (v.elementType() == hearth::gguf::ValueType::String)
+                            QVERIFY(v.strings().size() == v.count());
                     }
                     for (const auto& tensor : file->tensors()) QVERIFY(tensor.file_offset + tensor.bytes <= bad.size());
                     ++opened;
@@ -246,7 +272,8 @@ private slots:
         const std::string whole = parts.file();
         const size_t header = parts.header().size();
         for (size_t n = 0; n < header; ++n) {
-            QVERIFY_THROWS_EXCEPTION(hearth::gguf::HeaderTooShort, File::fromMemory(bytes(whole.substr(0, n)), whole.size()));
+            QVERIFY_THROWS_EXCEPTION(hearth::gguf::HeaderTooShort,
+                                     File::fromMemory(bytes(whole.substr(0, n)), whole.size()));
         }
         const auto file = File::fromMemory(bytes(whole.substr(0, header)), whole.size());
         QCOMPARE(file->tensors().size(), size_t{1});

@@ -83,13 +83,15 @@ private slots:
         write(folder);
         std::filesystem::remove(folder.path(partName(2, 3)));
         const QString said = refusal(folder.path(partName(3, 3)));
-        QVERIFY2(said.contains("part 2 of 3 is missing") && said.contains("model-00002-of-00003.gguf"), qPrintable(said));
+        QVERIFY2(said.contains("part 2 of 3 is missing") && said.contains("model-00002-of-00003.gguf"),
+                 qPrintable(said));
     }
 
     void aRenamedPartIsNamed() {
         Folder folder;
         folder.write("renamed.gguf", part(0).file());
-        QVERIFY2(refusal(folder.path("renamed.gguf")).contains("its name does not end like"), qPrintable(refusal(folder.path("renamed.gguf"))));
+        QVERIFY2(refusal(folder.path("renamed.gguf")).contains("its name does not end like"),
+                 qPrintable(refusal(folder.path("renamed.gguf"))));
         folder.write("model-00001-of-00004.gguf", part(0).file());
         QVERIFY(refusal(folder.path("model-00001-of-00004.gguf")).contains("its name says part 1 of 4"));
         folder.write("model-00000-of-00003.gguf", part(0).file());

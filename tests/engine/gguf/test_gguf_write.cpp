@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include <sys/file.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "engine/base/error.h"
@@ -49,18 +49,28 @@ QString first(const Value& value) {
 /// What our reader says of a file, in the lines of parse_gguf.py, or of parse_with_package.py, which has no FIRST.
 QStringList describe(const File& file, bool with_first) {
     QStringList lines;
-    if (with_first) lines << QString("file %1 %2 %3").arg(file.isPowerInfer() ? "PWRI" : "GGUF").arg(file.version()).arg(file.fileBytes());
+    if (with_first)
+        lines << QString("file %1 %2 %3")
+                     .arg(file.isPowerInfer() ? "PWRI" : "GGUF")
+                     .arg(file.version())
+                     .arg(file.fileBytes());
     for (const auto& [key, value] : file.values()) {
-        QString line = QString("key %1 %2 %3").arg(QString::fromUtf8(key.data(), static_cast<int>(key.size())))
-                           .arg(static_cast<int>(value.elementType())).arg(value.isArray() ? static_cast<qint64>(value.count()) : -1);
+        QString line = QString("key %1 %2 %3")
+                           .arg(QString::fromUtf8(key.data(), static_cast<int>(key.size())))
+                           .arg(static_cast<int>(value.elementType()))
+                           .arg(value.isArray() ? static_cast<qint64>(value.count()) : -1);
         if (with_first) line += ' ' + first(value);
         lines << line + ' ' + md5(value);
     }
     for (const auto& tensor : file.tensors()) {
         QStringList ne;
         for (uint32_t d = 0; d < tensor.n_dims; ++d) ne << QString::number(tensor.ne[d]);
-        lines << QString("tensor %1 %2 %3 %4 ").arg(QString::fromStdString(tensor.name)).arg(static_cast<int>(tensor.type)).arg(ne.join('x'))
-                         .arg(tensor.file_offset) + md5({tensor.data, tensor.bytes});
+        lines << QString("tensor %1 %2 %3 %4 ")
+                         .arg(QString::fromStdString(tensor.name))
+                         .arg(static_cast<int>(tensor.type))
+                         .arg(ne.join('x'))
+                         .arg(tensor.file_offset) +
+                     md5({tensor.data, tensor.bytes});
     }
     return lines;
 }
@@ -83,7 +93,8 @@ Output python(const char* script, const std::filesystem::path& file, const QStri
 /// The first line that differs, or nothing.
 QString difference(const QStringList& ours, const QStringList& theirs) {
     for (qsizetype i = 0; i < std::max(ours.size(), theirs.size()); ++i) {
-        if (ours.value(i, "(nothing)") != theirs.value(i, "(nothing)")) return "ours: " + ours.value(i) + "\ntheirs: " + theirs.value(i);
+        if (ours.value(i, "(nothing)") != theirs.value(i, "(nothing)"))
+            return "ours: " + ours.value(i) + "\ntheirs: " + theirs.value(i);
     }
     return {};
 }
@@ -219,7 +230,8 @@ private slots:
         QStringList wrong;
         for (const auto& item : std::filesystem::directory_iterator(folder)) {
             if (item.path().extension() != ".gguf") continue;
-            const QString differs = difference(describe(*File::open(item.path()), true), python("parse_gguf.py", item.path()).lines);
+            const QString differs =
+                difference(describe(*File::open(item.path()), true), python("parse_gguf.py", item.path()).lines);
             if (!differs.isEmpty()) wrong << QString::fromStdString(item.path().filename().string()) + ": " + differs;
             ++files;
         }
@@ -236,12 +248,14 @@ private slots:
         Writer second;
         second.copyValues(*source);
         for (const auto& tensor : source->tensors()) {
-            second.addTensor(tensor.name, tensor.type, std::span(tensor.ne).first(tensor.n_dims), std::span(tensor.data, tensor.bytes));
+            second.addTensor(tensor.name, tensor.type, std::span(tensor.ne).first(tensor.n_dims),
+                             std::span(tensor.data, tensor.bytes));
         }
         second.write(again);
         QVERIFY(!second.contains("split.count") && !second.contains("general.alignment"));
         sample().write(path);   // the file that was read stays mapped as it was
-        QCOMPARE(QString::fromStdString(std::to_string(std::filesystem::file_size(again))), QString::number(std::filesystem::file_size(path)));
+        QCOMPARE(QString::fromStdString(std::to_string(std::filesystem::file_size(again))),
+                 QString::number(std::filesystem::file_size(path)));
         QFile a(QString::fromStdString(again.string())), b(QString::fromStdString(path.string()));
         QVERIFY(a.open(QIODevice::ReadOnly) && b.open(QIODevice::ReadOnly));
         QVERIFY(a.readAll() == b.readAll());
@@ -271,13 +285,21 @@ private slots:
         QVERIFY(refusal([&] { writer.set("general.alignment", 64u); }).contains("alignment"));
         QVERIFY(refusal([&] { writer.addTensor("six", Type::F32, Shape{6}, six_); }).contains("added twice"));
         QVERIFY(refusal([&] { writer.addTensor("", Type::F32, Shape{6}, six_); }).contains("is empty"));
-        QVERIFY(refusal([&] { writer.addTensor(std::string(65, 'n'), Type::F32, Shape{6}, six_); }).contains("longer than 64"));
-        QVERIFY(refusal([&] { writer.addTensor("t", Type::F32, Shape{1, 1, 1, 1, 6}, six_); }).contains("more than 4 dimensions"));
+        QVERIFY(refusal([&] {
+                    writer.addTensor(std::string(65, 'n'), Type::F32, Shape{6}, six_);
+                }).contains("longer than 64"));
+        QVERIFY(refusal([&] {
+                    writer.addTensor("t", Type::F32, Shape{1, 1, 1, 1, 6}, six_);
+                }).contains("more than 4 dimensions"));
         QVERIFY(refusal([&] { writer.addTensor("t", Type::F32, Shape{6, 0}, six_); }).contains("a dimension of 0"));
         QVERIFY(refusal([&] { writer.addTensor("t", Type::F32, Shape{7}, six_); }).contains("24 bytes, not the 28"));
-        QVERIFY(refusal([&] { writer.addTensor("t", Type::Q8_0, Shape{33}, six_); }).contains("multiple of its block of 32"));
+        QVERIFY(refusal([&] {
+                    writer.addTensor("t", Type::Q8_0, Shape{33}, six_);
+                }).contains("multiple of its block of 32"));
         QVERIFY(refusal([&] { writer.addTensor("t", static_cast<Type>(16), Shape{256}, six_); }).contains("IQ2_XXS"));
-        QVERIFY(refusal([&] { writer.addTensor("t", Type::F32, Shape{uint64_t{1} << 40, uint64_t{1} << 40}, Writer::Source()); }).contains("too large"));
+        QVERIFY(refusal([&] {
+                    writer.addTensor("t", Type::F32, Shape{uint64_t{1} << 40, uint64_t{1} << 40}, Writer::Source());
+                }).contains("too large"));
         QVERIFY(refusal([] { Writer wrong(24); }).contains("power of two"));
         writer.write(folder_.path("still fine.gguf"));   // a refused call leaves the writer as it was
         QCOMPARE(File::open(folder_.path("still fine.gguf"))->tensors().size(), size_t{3});
@@ -305,7 +327,8 @@ private slots:
     void anErrorLeavesTheOldFile() {
         const auto path = folder_.write("kept.gguf", "what was here before");
         Writer writer;
-        writer.addTensor("t", Type::F32, Shape{6}, [](const Writer::Sink&) { throw Error("cannot read the source", "it is gone"); });
+        writer.addTensor("t", Type::F32, Shape{6},
+                         [](const Writer::Sink&) { throw Error("cannot read the source", "it is gone"); });
         QVERIFY(refusal([&] { writer.write(path); }).contains("it is gone"));
         QCOMPARE(std::filesystem::file_size(path), uintmax_t{20});
         QVERIFY(!std::filesystem::exists(path.string() + ".part"));
@@ -333,10 +356,13 @@ private slots:
 
     void saysWhyItCannotWrite() {
         const Writer writer = sample();
-        QVERIFY(refusal([&] { writer.write(folder_.path("no such folder") / "x.gguf"); }).contains("its folder does not exist"));
+        QVERIFY(refusal([&] {
+                    writer.write(folder_.path("no such folder") / "x.gguf");
+                }).contains("its folder does not exist"));
         QVERIFY(refusal([&] { writer.write(folder_.path("")); }).contains("a folder of this name is there"));
         Writer huge;
-        huge.addTensor("t", Type::F32, Shape{uint64_t{1} << 58}, [](const Writer::Sink&) { qFatal("asked for data that does not fit"); });
+        huge.addTensor("t", Type::F32, Shape{uint64_t{1} << 58},
+                       [](const Writer::Sink&) { qFatal("asked for data that does not fit"); });
         const auto path = folder_.path("huge.gguf");
         const QString said = refusal([&] { huge.write(path); });
         QVERIFY2(said.contains("it needs 1073741824.0 GiB, but only ") && said.contains("are free"), qPrintable(said));
