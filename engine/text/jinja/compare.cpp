@@ -70,10 +70,7 @@ bool contains(const Value& container, const Value& item) {
     switch (container.kind()) {
         case Kind::String: {
             if (!item.isString()) fail("'in <string>' needs a string on its left, not '" + item.typeName() + "'");
-            // The cost of a search may be the product of both sizes.
-            const size_t hay = container.text()->size(), needle = item.text()->size();
-            spendBytes(hay + needle);
-            return container.text()->bytes().find(item.text()->bytes()) != std::string::npos;
+            return findText(container.text()->bytes(), item.text()->bytes()) != std::string::npos;
         }
         case Kind::Dict: return container.dict()->find(item) != nullptr;
         default: break;

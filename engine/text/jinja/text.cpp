@@ -58,6 +58,56 @@ void appendUtf8(std::string& out, char32_t c) {
     }
 }
 
+namespace {
+
+/// First match of `what` (≥ 1 element) in [first, last) by the failure function of Knuth, Morris and Pratt.
+template <typename Iterator>
+Iterator searchLinear(Iterator first, Iterator last, Iterator what, size_t n) {
+    std::vector<uint32_t> fallback(n, 0);
+    const auto w = [&](size_t i) { return *(what + static_cast<std::ptrdiff_t>(i)); };
+    for (size_t i = 1, k = 0; i < n; ++i) {
+        while (k > 0 && w(i) != w(k)) k = fallback[k - 1];
+        if (w(i) == w(k)) ++k;
+        fallback[i] = static_cast<uint32_t>(k);
+    }
+    size_t k = 0;
+    for (auto it = first; it != last; ++it) {
+        while (k > 0 && *it != w(k)) k = fallback[k - 1];
+        if (*it == w(k)) ++k;
+        if (k == n) return it - static_cast<std::ptrdiff_t>(n - 1);
+    }
+    return last;
+}
+
+/// Up to this length the standard library's search is near enough to linear.
+constexpr size_t kShort = 16;
+
+}  // namespace
+
+size_t findText(std::string_view s, std::string_view what, size_t from) {
+    if (what.empty() || from > s.size()) return s.find(what, from);
+    size_t found;
+    if (what.size() <= kShort) {
+        found = s.find(what, from);
+    } else {
+        const auto it = searchLinear(s.begin() + static_cast<std::ptrdiff_t>(from), s.end(), what.begin(), what.size());
+        found = it == s.end() ? std::string_view::npos : static_cast<size_t>(it - s.begin());
+    }
+    spendBytes((found == std::string_view::npos ? s.size() : found) - from + what.size());
+    return found;
+}
+
+size_t findLastText(std::string_view s, std::string_view what) {
+    if (what.size() <= kShort) {
+        const size_t found = s.rfind(what);
+        spendBytes(found == std::string_view::npos ? s.size() : s.size() - found);
+        return found;
+    }
+    spendBytes(s.size() + what.size());
+    const auto it = searchLinear(s.rbegin(), s.rend(), what.rbegin(), what.size());
+    return it == s.rend() ? std::string_view::npos : s.size() - static_cast<size_t>(it - s.rbegin()) - what.size();
+}
+
 Text::Text(std::string bytes, Mark mark) : Charged(bytes.size() + sizeof(Text)), bytes_(std::move(bytes)), first_(mark) {}
 
 Text::Text(std::string bytes, Mark first, std::vector<uint32_t> flips, bool safe)

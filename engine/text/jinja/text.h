@@ -19,6 +19,9 @@ size_t charLength(std::string_view s, size_t at);
 /// Its code point; a malformed byte b gives 0xDC00 + b.
 char32_t charAt(std::string_view s, size_t at);
 void appendUtf8(std::string& out, char32_t c);
+/// s.find(what, from) in linear time whatever the two look like; steps are spent.
+size_t findText(std::string_view s, std::string_view what, size_t from = 0);
+size_t findLastText(std::string_view s, std::string_view what);
 
 class Text;
 using TextPtr = std::shared_ptr<const Text>;

@@ -117,24 +117,24 @@ Dict::~Dict() {
 }
 
 template <typename Same>
-const Dict::Entry* Dict::findHashed(size_t hash, Same same) const {
+std::optional<size_t> Dict::findHashed(size_t hash, Same same) const {
     if (entries_.size() <= kLinear) {
-        for (const Entry& entry : entries_)
-            if (same(entry.first)) return &entry;
-        return nullptr;
+        for (size_t i = 0; i < entries_.size(); ++i)
+            if (same(entries_[i].first)) return i;
+        return std::nullopt;
     }
     const auto [first, last] = index_.equal_range(hash);
     for (auto it = first; it != last; ++it) {
         spend(1);
-        if (same(entries_[it->second].first)) return &entries_[it->second];
+        if (same(entries_[it->second].first)) return it->second;
     }
-    return nullptr;
+    return std::nullopt;
 }
 
 void Dict::set(Value key, Value value) {
     const size_t hash = hashOf(key);
-    if (const Entry* old = findHashed(hash, [&](const Value& k) { return equal(k, key); })) {
-        const_cast<Entry*>(old)->second = std::move(value);
+    if (const auto old = findHashed(hash, [&](const Value& k) { return equal(k, key); })) {
+        entries_[*old].second = std::move(value);
         return;
     }
     chargeMore(sizeof(Entry) + 4 * sizeof(void*));
@@ -146,14 +146,14 @@ void Dict::set(Value key, Value value) {
 }
 
 const Value* Dict::find(const Value& key) const {
-    const Entry* entry = findHashed(hashOf(key), [&](const Value& k) { return equal(k, key); });
-    return entry ? &entry->second : nullptr;
+    const auto entry = findHashed(hashOf(key), [&](const Value& k) { return equal(k, key); });
+    return entry ? &entries_[*entry].second : nullptr;
 }
 
 const Value* Dict::find(std::string_view key) const {
-    const Entry* entry = findHashed(std::hash<std::string_view>{}(key),
-                                    [&](const Value& k) { return k.isString() && k.text()->bytes() == key; });
-    return entry ? &entry->second : nullptr;
+    const auto entry = findHashed(std::hash<std::string_view>{}(key),
+                                  [&](const Value& k) { return k.isString() && k.text()->bytes() == key; });
+    return entry ? &entries_[*entry].second : nullptr;
 }
 
 Value fromJson(const nlohmann::ordered_json& json, Mark mark) {

@@ -95,7 +95,9 @@ struct Sequence : Charged {
 
     Type type;
     std::vector<Value> items;
-    bool owned = false;  ///< a list the template made itself: it may append to it and take from it
+    bool owned = false;       ///< a list the template made itself: it may append to it and take from it
+    bool remembered = false;  ///< the runtime empties it at the end, for it may contain itself
+    bool group = false;       ///< of `groupby`: a pair that is also known by .grouper and .list
     Int range_start = 0, range_stop = 0, range_step = 1;
 };
 
@@ -118,7 +120,7 @@ public:
 
 private:
     template <typename Same>
-    const Entry* findHashed(size_t hash, Same same) const;
+    std::optional<size_t> findHashed(size_t hash, Same same) const;
 
     std::vector<Entry> entries_;
     std::unordered_multimap<size_t, size_t> index_;  ///< hash → entry, once there are more than a few
@@ -131,11 +133,11 @@ struct Arguments {
 };
 
 /// Everything else: functions, macros, namespaces, the loop variable.
-struct Object : Charged {
+struct Object : Charged, std::enable_shared_from_this<Object> {
     explicit Object(size_t bytes) : Charged(bytes) {}
     virtual ~Object() = default;
     virtual std::string typeName() const = 0;
-    virtual std::optional<Value> attribute(std::string_view) const { return std::nullopt; }
+    virtual std::optional<Value> attribute(std::string_view) { return std::nullopt; }
     virtual bool callable() const { return false; }
     virtual Value call(Runtime& runtime, Arguments& arguments);
 };

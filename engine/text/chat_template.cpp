@@ -1,0 +1,78 @@
+#include "engine/text/chat_template.h"
+
+#include <algorithm>
+#include <array>
+
+#include "engine/text/jinja/runtime.h"
+
+namespace hearth::text {
+
+namespace {
+
+using jinja::Mark;
+using jinja::Value;
+
+/// Variables that hold the texts of special tokens: they come from the vocabulary.
+constexpr std::array<std::string_view, 7> kTokenVariables = {"bos_token", "eos_token", "unk_token", "pad_token",
+                                                             "sep_token", "cls_token", "mask_token"};
+
+/// Some templates build a special token from the role ('<|' + role + '|>'), so the names that templates know are trusted.
+constexpr std::array<std::string_view, 8> kRoles = {"system", "developer", "user", "assistant", "model", "tool", "function", "ipython"};
+
+template <size_t n>
+bool isOneOf(const std::array<std::string_view, n>& known, std::string_view name) {
+    return std::find(known.begin(), known.end(), name) != known.end();
+}
+
+/// One message: as fromJson, but for a well-known role.
+Value messageValue(const nlohmann::ordered_json& message) {
+    if (!message.is_object()) return jinja::fromJson(message, Mark::Input);
+    auto dict = std::make_shared<jinja::Dict>();
+    for (const auto& [key, item] : message.items()) {
+        const bool known_role = key == "role" && item.is_string() && isOneOf(kRoles, item.get_ref<const std::string&>());
+        dict->set(Value::string(key, Mark::Input), jinja::fromJson(item, known_role ? Mark::Trusted : Mark::Input));
+    }
+    return jinja::DictPtr(std::move(dict));
+}
+
+Value variable(const std::string& name, const nlohmann::ordered_json& json) {
+    if (name != "messages" || !json.is_array())
+        return jinja::fromJson(json, isOneOf(kTokenVariables, name) ? Mark::Trusted : Mark::Input);
+    std::vector<Value> messages;
+    for (const auto& message : json) messages.push_back(messageValue(message));
+    return std::make_shared<jinja::Sequence>(jinja::Sequence::Type::List, std::move(messages));
+}
+
+}  // namespace
+
+ChatTemplate ChatTemplate::parse(std::string source) {
+    auto program = std::make_shared<const jinja::Program>(jinja::parse(source));
+    return {std::move(source), std::move(program)};
+}
+
+Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now) const {
+    jinja::Runtime runtime({}, now);
+    if (!context.is_object()) throw TemplateError(0, "its variables are not given as a JSON object");
+    for (const auto& [name, json] : context.items()) runtime.setGlobal(name, variable(name, json));
+    const jinja::TextPtr text = runtime.render(*program_);
+    Rendered rendered{text->bytes(), {}};
+    for (size_t at = 0; at < text->size();) {
+        const size_t end = text->runEnd(at);
+        rendered.segments.push_back({text->bytes().substr(at, end - at), text->markAt(at) == Mark::Trusted});
+        at = end;
+    }
+    return rendered;
+}
+
+std::tm localTime() {
+    const std::time_t now = std::time(nullptr);
+    std::tm out{};
+#ifdef _WIN32
+    localtime_s(&out, &now);
+#else
+    localtime_r(&now, &out);
+#endif
+    return out;
+}
+
+}  // namespace hearth::text
