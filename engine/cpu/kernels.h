@@ -4,7 +4,9 @@
 #include <cstdint>
 
 #include "engine/cpu/isa.h"
+#include "engine/cpu/jobs.h"
 #include "engine/cpu/ops.h"
+#include "engine/gguf/type.h"
 
 /// What each instruction-set level provides: inside engine/cpu, and for its tests, which run every level in one process.
 namespace hearth::cpu {
@@ -34,9 +36,19 @@ constexpr size_t kCellBlock = 32;
 /// Floats of scratch memory that Ops::attend needs.
 size_t attendScratch(const Attention& job);
 
+/// Products: lanes are rows of the weight.
+using ProductKernel = void (*)(const ProductJob& job);
+struct Products {
+    void (*roundRow)(const float* x, size_t n, XBlock* out);  ///< n a multiple of 32
+    ProductKernel (*product)(gguf::Type type);                ///< nullptr for a type without products
+    size_t (*scratch)(size_t tokens);                         ///< bytes of ProductJob::scratch, to be aligned to 64
+    size_t lanes;                                             ///< rows that are computed together
+};
+
 struct Kernels {
     Isa isa;
     const Ops* ops;
+    const Products* products;
 };
 
 /// The kernels of a level that availableIsas() names.

@@ -7,6 +7,7 @@
 
 #include "engine/base/matrix.h"
 #include "engine/base/thread_pool.h"
+#include "engine/cpu/jobs.h"
 #include "engine/gguf/type.h"
 
 namespace hearth::cpu {
@@ -34,9 +35,7 @@ private:
     friend struct ActivationsAccess;
     MatrixView<const float> x_;
     bool rounded_ = false;
-    std::vector<int8_t> codes_;      // [tokens, padded cols]
-    std::vector<float> scales_;      // [tokens, blocks]
-    std::vector<float> sums_;        // [tokens, blocks]: scale times the sum of the block's codes
+    std::vector<XBlock> blocks_;  // [tokens, cols / 32]
 };
 
 /// One product of a list: out [n, weight.rows] = x rows [first, first + n) · weightᵀ. Weights of F32, F16 and BF16 are

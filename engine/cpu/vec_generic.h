@@ -11,7 +11,7 @@
 #include "engine/base/half.h"
 #include "engine/cpu/kernels.h"
 
-namespace hearth::cpu::generic {
+namespace hearth::cpu::HEARTH_LEVEL {
 namespace {
 
 constexpr size_t kLanes = 8;
@@ -91,7 +91,69 @@ inline void storeInt8(void* p, I a) {
     std::memcpy(p, b, sizeof b);
 }
 
+// Products (products.inc): lanes are rows of the weight.
+
+inline I loadI(const void* p) { I out; std::memcpy(out.v, p, sizeof out.v); return out; }
+inline void storeI(void* p, I a) { std::memcpy(p, a.v, sizeof a.v); }
+inline uint32_t word(const void* p) { uint32_t w; std::memcpy(&w, p, 4); return w; }
+/// The 4 bytes at p in every lane.
+inline I splat(const void* p) { return iset1(static_cast<int32_t>(word(p))); }
+inline I imul(I a, I b) { return lanes<I>([&](size_t i) { return a.v[i] * b.v[i]; }); }
+
+/// kLanes rows of a weight, `stride` bytes apart.
+struct Rows {
+    const uint8_t* base;
+    size_t stride;
+};
+
+/// 4 bytes of each row.
+inline I loadRows32(const Rows& rows, size_t offset) {
+    return lanes<I>([&](size_t i) { return word(rows.base + i * rows.stride + offset); });
+}
+/// 16 bytes of each row: out[j] holds bytes 4j to 4j + 3.
+inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
+    for (size_t j = 0; j < 4; ++j) out[j] = loadRows32(rows, offset + 4 * j);
+}
+/// The half-precision number in the low 16 bits of each lane, or in the high ones.
+inline F lowHalf(I a) { return lanes<F>([&](size_t i) { return halfToFloat(static_cast<uint16_t>(a.v[i])); }); }
+inline F highHalf(I a) { return lowHalf(ishr<16>(a)); }
+/// table[nibble] in each byte of `nibbles` (all below 16).
+inline I lookup16(const uint8_t* table, I nibbles) {
+    return lanes<I>([&](size_t i) {
+        const uint32_t n = nibbles.v[i];
+        return static_cast<uint32_t>(table[n & 15]) | static_cast<uint32_t>(table[n >> 8 & 15]) << 8 |
+               static_cast<uint32_t>(table[n >> 16 & 15]) << 16 | static_cast<uint32_t>(table[n >> 24 & 15]) << 24;
+    });
+}
+/// Bits 4J to 4J + 3 of each lane as bytes of 0 or 255.
+template <int J> inline I bitBytes(I a) {
+    return lanes<I>([&](size_t i) {
+        const uint32_t n = a.v[i] >> (4 * J) & 15u;
+        return ((n * 0x00204081u) & 0x01010101u) * 255u;
+    });
+}
+
+/// start + Σ over N words of (4 codes of a lane · 4 codes at x): weight codes are 0 to kMax, activations −127 to 127.
+template <int N, int kMax> inline I dotCodes(I start, const I* w, const int8_t* x) {
+    for (int j = 0; j < N; ++j)
+        for (size_t i = 0; i < kLanes; ++i) {
+            const uint32_t c = w[j].v[i];
+            const int8_t* y = x + 4 * j;
+            const int sum = static_cast<int>(c & 255u) * y[0] + static_cast<int>(c >> 8 & 255u) * y[1] +
+                            static_cast<int>(c >> 16 & 255u) * y[2] + static_cast<int>(c >> 24) * y[3];
+            start.v[i] += static_cast<uint32_t>(sum);
+        }
+    return start;
+}
+/// Signed codes −128 to 127 in the form that dotWide takes.
+inline I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<int32_t>(0x80808080u))); }
+/// What a sum of wide products starts at, given −Σ of the activations' codes.
+inline I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
+template <int N> inline I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
+inline void prefetch(const void*) {}
+constexpr size_t kTile = 4;  // tokens at a time
+
 inline float sqrt1(float a) { return __builtin_sqrtf(a); }
 
 }  // namespace
-}  // namespace hearth::cpu::generic
+}  // namespace hearth::cpu::HEARTH_LEVEL

@@ -1,0 +1,3 @@
+#define HEARTH_LEVEL avx2
+#include "engine/cpu/vec_avx2.h"
+#include "engine/cpu/products.inc"

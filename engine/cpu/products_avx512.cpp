@@ -1,0 +1,3 @@
+#define HEARTH_LEVEL avx512
+#include "engine/cpu/vec_avx512.h"
+#include "engine/cpu/products.inc"
