@@ -249,8 +249,10 @@ private slots:
         const std::string good = parts.file();
         int opened = 0, refused = 0;
         for (size_t at = 0; at < parts.header().size(); ++at) {
-            for (int value = 0; value < 256; ++value) {
-                const std::string bad = replaced(good, at, std::string(1, static_cast<char>(value)));
+            std::string values{'\0', '\x7f', '\x80', '\xff'};
+            for (int bit = 0; bit < 8; ++bit) values += static_cast<char>(good[at] ^ (1 << bit));
+            for (const char value : values) {
+                const std::string bad = replaced(good, at, std::string(1, value));
                 try {
                     const auto file = File::fromMemory(bytes(bad), bad.size());
                     for (const auto& [name, v] : file->values()) {

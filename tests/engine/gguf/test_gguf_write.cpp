@@ -334,6 +334,37 @@ private slots:
         QVERIFY(!std::filesystem::exists(path.string() + ".part"));
     }
 
+    /// A source that is cut while it is copied: the result must not look finished.
+    void aDamagedSourceIsNotCopied_data() {
+        QTest::addColumn<bool>("touched");
+        QTest::newRow("read before it is handed over") << true;
+        QTest::newRow("handed over unread") << false;
+    }
+    void aDamagedSourceIsNotCopied() {
+        QFETCH(bool, touched);
+        const auto source_path = folder_.path("source.gguf"), path = folder_.path("copy.gguf");
+        const auto data = pattern(1 << 20, 7);
+        Writer first;
+        first.addTensor("t", Type::I8, Shape{1 << 20}, data);
+        first.write(source_path);
+        const auto source = File::open(source_path);
+        std::filesystem::resize_file(source_path, 65536);
+        Writer second;
+        const auto& tensor = source->require("t");
+        second.addTensor(tensor.name, tensor.type, Shape{1 << 20}, [&](const Writer::Sink& sink) {
+            const std::span bytes(tensor.data, tensor.bytes);
+            if (touched) {
+                sink(std::vector(bytes.begin(), bytes.end()));
+            } else {
+                sink(bytes);
+            }
+            source->check();
+        });
+        const QString said = refusal([&] { second.write(path); });
+        QVERIFY2(said.contains(touched ? "cut short" : "the data to write could not be read"), qPrintable(said));
+        QVERIFY(nothingLeft(path));
+    }
+
     void stopsAndLeavesNothing() {
         const auto path = folder_.path("stopped.gguf");
         const auto data = pattern(32 << 20, 7);
