@@ -21,6 +21,8 @@ struct Escape {
 };
 constexpr std::array<Escape, 7> short_escapes{{{'"', '"'}, {'\\', '\\'}, {'\b', 'b'}, {'\f', 'f'}, {'\n', 'n'}, {'\r', 'r'}, {'\t', 't'}}};
 
+constexpr uint64_t max_listed = 64;   ///< characters in a class whose control characters are listed one by one
+
 bool contains(const CharClass& ranges, uint32_t code) {
     return std::any_of(ranges.begin(), ranges.end(), [&](const auto& r) { return r.first <= code && code <= r.second; });
 }
@@ -59,21 +61,25 @@ std::string jsonCharacter(const CharClass& ranges) {
     const CharClass must_escape{{0, 0x1F}, {'"', '"'}, {'\\', '\\'}};
     const CharClass plain = difference(ranges, must_escape);
     std::string result = plain.empty() ? "" : characterClass(plain);
-    const auto add = [&](const std::string& way) { result += (result.empty() ? "" : " | ") + way; };
+    size_t escapes = 0;
+    const auto add = [&](const std::string& way) {
+        result += (result.empty() ? "" : " | ") + way;
+        ++escapes;
+    };
     std::string letters;
     for (const Escape& e : short_escapes)
         if (contains(ranges, e.code)) letters += e.letter == '"' || e.letter == '\\' ? std::string("\\") + e.letter : std::string(1, e.letter);
     if (!letters.empty()) add("\"\\\\\" [" + letters + "]");
     uint64_t size = 0;
     for (const auto& [first, last] : ranges) size += last - first + 1;
-    for (uint32_t code = 0; code < 0x20 && size <= 64; ++code) {
+    for (uint32_t code = 0; code < 0x20 && size <= max_listed; ++code) {
         const bool is_short = std::any_of(short_escapes.begin(), short_escapes.end(), [&](const Escape& e) { return e.code == code; });
         if (is_short || !contains(ranges, code)) continue;
         std::array<char, 8> hex{};
         std::snprintf(hex.data(), hex.size(), "%04x", code);
         add("\"\\\\u" + std::string(hex.data()) + '"');
     }
-    return result.find(" | ") == std::string::npos ? result : '(' + result + ')';
+    return escapes == 0 ? result : '(' + result + ')';
 }
 
 std::string times(const std::string& element, int64_t least, int64_t most) {

@@ -54,6 +54,8 @@ private slots:
     void refused();
     void masks_data();
     void masks();
+    void smallVocabulary_data();
+    void smallVocabulary();
     void ambiguity();
     void longTexts();
     void tokenLiterals();
@@ -164,6 +166,45 @@ void TestGrammar::masks() {
     // One token at a time must say the same; every 97th, and all that are allowed where these are few.
     for (size_t i = 0; i < tree->vocabularySize(); i += 97)
         QCOMPARE(state.allowed(static_cast<Token>(i)), (copy[i / 64] >> (i % 64) & 1) != 0);
+}
+
+void TestGrammar::smallVocabulary_data() {
+    QTest::addColumn<QByteArray>("test");
+    const Json file = cases::read(cases::own("grammar/masks.json"));
+    QVERIFY(file["cases"].size() >= 100);
+    int i = 0;
+    for (const Json& test : file["cases"])
+        QTest::addRow("%d %s", i++, str(test["name"]).c_str()) << QByteArray::fromStdString(test.dump());
+}
+
+/// Pieces cut inside characters, after texts cut anywhere.
+void TestGrammar::smallVocabulary() {
+    QFETCH(QByteArray, test);
+    const Json c = Json::parse(test.toStdString());
+    auto& tree = tries_["own"];
+    if (!tree) {
+        std::vector<std::string> pieces;
+        const Json file = cases::read(cases::own("grammar/masks.json"));
+        for (const Json& hex : file["pieces_hex"]) pieces.push_back(QByteArray::fromHex(QByteArray::fromStdString(str(hex))).toStdString());
+        pieces.push_back("</s>");
+        const auto last = static_cast<Token>(pieces.size() - 1);
+        tree = std::make_shared<TokenTrie>(VocabularyView{pieces.size(), [&](Token t) { return pieces[static_cast<size_t>(t)]; },
+                                                          [=](Token t) { return t == last; }, [=](Token t) { return t == last; }});
+    }
+    GrammarState state(Grammar::parse(str(c["grammar"])), tree);
+    QVERIFY(state.acceptText(QByteArray::fromHex(QByteArray::fromStdString(str(c["start_hex"]))).toStdString()));
+    QCOMPARE(state.mayEnd(), c["may_end"].get<bool>());
+    auto expected = c["allowed"].get<std::set<Token>>();
+    const auto end = static_cast<Token>(tree->vocabularySize() - 1);
+    if (c["may_end"] == true) expected.insert(end);
+    if (expected.empty()) return;   // the grammar asks for a character that these pieces cannot spell
+    const auto mask = state.mask();
+    const std::vector<uint64_t> bits(mask.begin(), mask.end());
+    for (Token token = 0; token <= end; ++token) {
+        const auto i = static_cast<size_t>(token);
+        QVERIFY2((bits[i / 64] >> (i % 64) & 1) == expected.contains(token), qPrintable(QString::number(token)));
+        QCOMPARE(state.allowed(token), expected.contains(token));
+    }
 }
 
 /// 2^n ways to read the same text, and a frame that differs for each.
