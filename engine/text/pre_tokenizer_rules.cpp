@@ -81,8 +81,8 @@ std::vector<SplitRule> makeRules() {
     add({"bloom", "poro-chat", "gpt3-finnish"}, {bloom});
     add({"viking"}, {bloom, R"(\p{N})"});
     add({"superbpe"}, {R"(\p{N}+)", string(kDigitBordersPass)});
-    const string not_han = R"(&&[^\p{Han}]])";
-    add({"kimi-k2"}, {R"([\p{Han}]+|)" + cased("[" + kUpper + not_han, "[" + kLower + not_han, kSuffixes + "?", R"(\p{N}{1,3})", R"([\r\n]*)")});
+    const string not_han = R"(&&[^\p{sc:Han}]])";   // the script itself: PCRE2's \p{Han} takes its extensions too
+    add({"kimi-k2"}, {R"([\p{sc:Han}]+|)" + cased("[" + kUpper + not_han, "[" + kLower + not_han, kSuffixes + "?", R"(\p{N}{1,3})", R"([\r\n]*)")});
     add({"minicpm5"}, {R"(\p{N}{1,3})", llama3(R"(\p{N}+)")}, {.ignore_merges = true});
     add({"gemma4", "sarvam-moe", "granite-embed-multi-311m"}, {R"([^\n]+|[\n]+)"});
     return rules;

@@ -45,7 +45,7 @@ public:
     }
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
-        if (stretch.text.empty()) return;
+        if (stretch.text.empty() && !stretch.needsPrefix()) return;
         std::string text;
         text.reserve(stretch.text.size() + 1);
         if (stretch.starts && vocabulary_.addSpacePrefix()) text += kLowerBlock;

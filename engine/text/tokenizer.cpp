@@ -111,7 +111,8 @@ void Tokenizer::encodeBody(const Text& text, std::vector<Token>& out) const {
     size_t begin = 0;         // of the stretch of ordinary text that is being collected
     bool after_mark = true;   // the stretch is at the start or follows a control token
     const auto flush = [&](size_t end, bool before_mark) {
-        if (end > begin) model_->encode({bytes.substr(begin, end - begin), after_mark, before_mark}, out);
+        const Stretch stretch{bytes.substr(begin, end - begin), after_mark, before_mark};
+        if (!stretch.text.empty() || stretch.needsPrefix()) model_->encode(stretch, out);
     };
     for (size_t at = 0; at < bytes.size();) {
         if (!special_first_[static_cast<unsigned char>(bytes[at])]) {

@@ -13,6 +13,9 @@ struct Stretch {
     std::string_view text;
     bool starts = false;   ///< at the start of the text or after a control token
     bool ends = false;     ///< at the end of the text or before a control token
+
+    /// SentencePiece puts its space also before a user-defined token that begins a text.
+    bool needsPrefix() const { return starts && (!text.empty() || !ends); }
 };
 
 /// How one kind of vocabulary turns ordinary text into tokens. Never gives a token that needsTrust(), but the unknown one.

@@ -38,6 +38,11 @@ size_t fittingBytes(std::string_view s, const Lead& lead) {
     return n;
 }
 
+/// Circled and squared letters have the property Alphabetic, though their category is So.
+bool isLetterInFrame(char32_t c) {
+    return c < 0x1f130 || c <= 0x1f149 || (c >= 0x1f150 && c <= 0x1f169) || c >= 0x1f170;
+}
+
 }  // namespace
 
 size_t sequenceLength(std::string_view s) {
@@ -117,6 +122,7 @@ bool isDecimalDigit(char32_t c) {
 
 bool isWordCharacter(char32_t c) {
     if (c == 0x200c || c == 0x200d) return true;
+    if ((c >= 0x24b6 && c <= 0x24e9) || (c >= 0x1f130 && c <= 0x1f189)) return isLetterInFrame(c);
     switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
         case UTF8PROC_CATEGORY_LU:
         case UTF8PROC_CATEGORY_LL:

@@ -14,6 +14,7 @@ namespace {
 
 /// SentencePiece's price of an unknown character, below the worst score.
 constexpr double kUnknownPenalty = 10.0;
+constexpr size_t kSinglePrecisionBytes = 16384;
 
 class UnigramModel : public TokenizerModel {
 public:
@@ -35,10 +36,30 @@ public:
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
         const std::string text = normalize(stretch);
-        const std::vector<Step> steps = bestSteps(text);
+        // SentencePiece adds scores in single precision, which decides between cuts that are equally good. In long texts
+        // its sums grow too large for that to mean anything.
+        if (text.size() <= kSinglePrecisionBytes) {
+            emit(text, bestSteps<float>(text), out);
+        } else {
+            emit(text, bestSteps<double>(text), out);
+        }
+    }
+
+private:
+    /// The best way to reach a place in the text: its last token (kNoToken: an unknown character) and where that begins.
+    template <typename Score>
+    struct Step {
+        Score score = 0;
+        bool reached = false;
+        Token token = kNoToken;
+        size_t from = 0;
+    };
+
+    template <typename Score>
+    void emit(std::string_view text, const std::vector<Step<Score>>& steps, std::vector<Token>& out) const {
         std::vector<std::pair<Token, std::string_view>> path;
         for (size_t end = text.size(); end > 0; end = steps[end].from) {
-            path.emplace_back(steps[end].token, std::string_view(text).substr(steps[end].from, end - steps[end].from));
+            path.emplace_back(steps[end].token, text.substr(steps[end].from, end - steps[end].from));
         }
         bool after_unknown = false;
         for (auto it = path.rbegin(); it != path.rend(); ++it) {
@@ -50,15 +71,6 @@ public:
             after_unknown = it->first == kNoToken;
         }
     }
-
-private:
-    /// The best way to reach a place in the text: its last token (kNoToken: an unknown character) and where that begins.
-    struct Step {
-        double score = std::numeric_limits<double>::lowest();
-        size_t from = 0;
-        Token token = kNoToken;
-        bool reached = false;
-    };
 
     std::string normalize(const Stretch& stretch) const {
         const bool squeeze = vocabulary_.removeExtraWhitespaces();
@@ -75,6 +87,7 @@ private:
             out += piece;
             after_space = piece.ends_with(' ');
         }
+        if (!started && stretch.needsPrefix() && !stretch.ends && vocabulary_.addSpacePrefix()) out.push_back(' ');
         while (squeeze && stretch.ends && out.ends_with(' ')) out.pop_back();
         return replaceAll(out, kLowerBlock, " ");
     }
@@ -85,17 +98,17 @@ private:
         return vocabulary_.score(t);
     }
 
-    std::vector<Step> bestSteps(std::string_view text) const {
-        std::vector<Step> steps(text.size() + 1);
-        steps[0].score = 0.0;
+    template <typename Score>
+    std::vector<Step<Score>> bestSteps(std::string_view text) const {
+        std::vector<Step<Score>> steps(text.size() + 1);
         for (size_t at = 0; at < text.size();) {
             const double here = steps[at].score;
             const size_t character = std::max<size_t>(sequenceLength(text.substr(at)), 1);
             bool whole_character = false;
             const auto offer = [&](size_t length, Token token, double score) {
-                Step& step = steps[at + length];
+                Step<Score>& step = steps[at + length];
                 if (step.reached && step.score >= here + score) return;
-                step = {here + score, at, token, true};
+                step = {static_cast<Score>(here + score), true, token, at};
             };
             trie_.forEachPrefix(text.substr(at), [&](size_t length, Token token) {
                 whole_character |= length == character;

@@ -161,7 +161,9 @@ void Vocabulary::readPieces(std::span<const std::string_view> texts) {
             } else {
                 arena_.append(text);
             }
-        } else if (plain || type == TokenType::UserDefined) {
+        } else if (kind_ == Kind::WordPiece && plain && text.starts_with(kLowerBlock) && text.size() > kLowerBlock.size()) {
+            arena_.append(" ").append(text.substr(kLowerBlock.size()));   // the mark of a beginning
+        } else if (kind_ != Kind::WordPiece && (plain || type == TokenType::UserDefined)) {
             arena_.append(replaceAll(text, kLowerBlock, " "));
         } else {
             arena_.append(text);
