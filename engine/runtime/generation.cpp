@@ -77,11 +77,11 @@ void Generation::choose(std::span<const float> logits) {
     generated_.push_back(token);
     ++statistics_.generated_tokens;
     if (vocabulary.isEog(token) && !options_.ignore_end) {
-        if (options_.show_control_tokens) emit(decoder_.push(token));
+        if (options_.show_control_tokens) show(decoder_.push(token));
         end(EndReason::end_of_generation);
         return;
     }
-    emit(decoder_.push(token));
+    show(decoder_.push(token));
     if (stops_.stopped()) return end(EndReason::stop_string);
     if (options_.max_tokens >= 0 && std::cmp_greater_equal(generated_.size(), options_.max_tokens)) return end(EndReason::max_tokens);
     pending_.assign(1, token);
@@ -101,7 +101,7 @@ void Generation::shiftContext() {
     pending_.assign(kept.begin() + static_cast<std::ptrdiff_t>(reused), kept.end());
 }
 
-void Generation::emit(std::string_view text) {
+void Generation::show(std::string_view text) {
     const std::string shown = stops_.push(text);
     if (shown.empty()) return;
     text_ += shown;
@@ -110,7 +110,7 @@ void Generation::emit(std::string_view text) {
 
 void Generation::end(EndReason reason) {
     if (reason != EndReason::stop_string) {
-        emit(decoder_.finish());
+        show(decoder_.finish());
         const std::string rest = stops_.finish();
         if (!rest.empty()) {
             text_ += rest;
@@ -144,36 +144,40 @@ std::vector<model::Part> nextParts(std::span<Generation* const> active, uint32_t
 
 }  // namespace
 
-void runAll(Model& model, std::span<Generation* const> generations, std::stop_token stop) {
+bool runPass(Model& model, std::span<Generation* const> generations, Matrix<float>& logits, std::stop_token stop) {
     using Clock = std::chrono::steady_clock;
-    Matrix<float> logits;
-    model.pool().setStop(stop);
-    while (true) {
-        std::vector<Generation*> active;
-        std::ranges::copy_if(generations, std::back_inserter(active), [](const Generation* g) { return !g->done(); });
-        if (active.empty()) break;
-        const std::vector<model::Part> parts = nextParts(active, model.forward().maxBatch());
-        const auto wanted = std::ranges::count(parts, model::Part::Logits::last, &model::Part::logits);
-        logits.resize(static_cast<size_t>(wanted), model.description().vocabulary);
-        const auto begin = Clock::now();
-        try {
-            if (stop.stop_requested()) throw Stopped();
-            model.forward().run(parts, logits.view());
-        } catch (const Stopped&) {
-            for (Generation* g : active) {
-                g->session().noteComputed({});
-                g->stop();
-            }
-            break;
+    std::vector<Generation*> active;
+    std::ranges::copy_if(generations, std::back_inserter(active), [](const Generation* g) { return !g->done(); });
+    if (active.empty()) return false;
+    const std::vector<model::Part> parts = nextParts(active, model.forward().maxBatch());
+    const auto wanted = std::ranges::count(parts, model::Part::Logits::last, &model::Part::logits);
+    logits.resize(static_cast<size_t>(wanted), model.description().vocabulary);
+    const auto begin = Clock::now();
+    try {
+        if (stop.stop_requested()) throw Stopped();
+        model.pool().setStop(stop);
+        model.forward().run(parts, logits.view());
+        model.pool().setStop({});
+    } catch (const Stopped&) {
+        model.pool().setStop({});
+        for (Generation* g : active) {
+            g->session().noteComputed({});
+            g->stop();
         }
-        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        size_t row = 0;
-        for (size_t i = 0; i < active.size(); ++i) {
-            active[i]->advance(parts[i].tokens.size(), seconds);
-            if (parts[i].logits == model::Part::Logits::last) active[i]->choose(logits.view().rowSpan(row++));
-        }
+        return false;
     }
-    model.pool().setStop({});
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    size_t row = 0;
+    for (size_t i = 0; i < active.size(); ++i) {
+        active[i]->advance(parts[i].tokens.size(), seconds);
+        if (parts[i].logits == model::Part::Logits::last) active[i]->choose(logits.view().rowSpan(row++));
+    }
+    return true;
+}
+
+void runAll(Model& model, std::span<Generation* const> generations, std::stop_token stop) {
+    Matrix<float> logits;
+    while (runPass(model, generations, logits, stop)) {}
 }
 
 }  // namespace hearth::runtime

@@ -66,7 +66,7 @@ public:
     void stop();
 
 private:
-    void emit(std::string_view text);
+    void show(std::string_view text);
     void end(EndReason reason);
     void shiftContext();
     std::vector<Token> keptTail(std::span<const Token> tokens) const;
@@ -84,8 +84,11 @@ private:
     GenerationStatistics statistics_;
 };
 
-/// Drives generations of one model until all have ended, their tokens together in each pass. When `stop` asks, those that
-/// have not ended end as stopped; sessions stay usable. Throws Error when a pass fails.
+/// One pass over all that have not ended, their tokens together; false when there were none left. When `stop` asks, those
+/// that have not ended end as stopped; sessions stay usable. `logits` is working memory, kept from pass to pass.
+/// Throws Error when the pass fails.
+bool runPass(Model& model, std::span<Generation* const> generations, Matrix<float>& logits, std::stop_token stop = {});
+/// Passes until all have ended.
 void runAll(Model& model, std::span<Generation* const> generations, std::stop_token stop = {});
 
 }  // namespace hearth::runtime

@@ -20,7 +20,7 @@ struct LoadOptions {
     uint32_t batch = 512;      ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
     unsigned threads = 0;      ///< 0 = physical performance cores
-    std::optional<cpu::Activation> activation;   ///< the user's word against the file's
+    std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
 };
 
 /// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
