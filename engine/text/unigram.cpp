@@ -102,13 +102,13 @@ private:
     std::vector<Step<Score>> bestSteps(std::string_view text) const {
         std::vector<Step<Score>> steps(text.size() + 1);
         for (size_t at = 0; at < text.size();) {
-            const double here = steps[at].score;
+            const Score here = steps[at].score;
             const size_t character = std::max<size_t>(sequenceLength(text.substr(at)), 1);
             bool whole_character = false;
             const auto offer = [&](size_t length, Token token, double score) {
                 Step<Score>& step = steps[at + length];
-                if (step.reached && step.score >= here + score) return;
-                step = {static_cast<Score>(here + score), true, token, at};
+                const Score sum = here + static_cast<Score>(score);
+                if (!step.reached || sum > step.score) step = {sum, true, token, at};
             };
             trie_.forEachPrefix(text.substr(at), [&](size_t length, Token token) {
                 whole_character |= length == character;

@@ -160,7 +160,30 @@ def wordpiece(name):
           more=lambda w: (w.add_bos_token_id(2), w.add_sep_token_id(3), w.add_unk_token_id(1), w.add_pad_token_id(0), w.add_mask_token_id(4)))
 
 
+def odd_ones():
+    """Vocabularies with something missing or wrong, and the names of gpt-oss and Gemma 4."""
+    letters, merges = ["a", "r", "m", "w", "ar", "war"], ["a r", "w ar"]
+    normal = [NORMAL] * len(letters)
+    write("no-pre", "gpt2", letters, normal, merges=merges)
+    write("odd-pre", "gpt2", letters, normal, merges=merges, pre="of-tomorrow")
+    write("odd-ids", "gpt2", letters, normal, merges=merges, pre="gpt-2", more=lambda w: w.add_bos_token_id(70000))
+    write("odd-types", "gpt2", letters, normal[1:], merges=merges, pre="gpt-2")
+    write("odd-kind", "of-tomorrow", letters, normal)
+    oss = ["<|return|>", "<|call|>", "<|end|>", "<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"]
+    write("gpt-oss-names", "gpt2", letters + oss, normal + [CONTROL] * len(oss), merges=merges, pre="gpt-4o",
+          more=lambda w: w.add_eos_token_id(len(letters)))
+    gemma = ["<pad>", "<eos>", "<bos>", "<unk>", "</s>", "<turn|>"]
+    write("gemma4-names", "gemma4", gemma + letters, [CONTROL] * 3 + [UNKNOWN, USER, CONTROL] + normal, merges=merges,
+          more=lambda w: (w.add_bos_token_id(2), w.add_eos_token_id(1)))
+    w = gguf.GGUFWriter(HERE / "none.gguf", "llama")
+    w.add_tokenizer_model("no_vocab")
+    w.write_header_to_file()
+    w.write_kv_data_to_file()
+    w.close()
+
+
 def main():
+    odd_ones()
     sentencepiece_vocabulary("spm", "llama", spm, model_type="bpe", vocab_size=900, byte_fallback=True,
                              normalization_rule_name="identity", remove_extra_whitespaces=False, split_digits=True)
     t5 = dict(model_type="unigram", vocab_size=500, pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
