@@ -8,6 +8,10 @@
 #include "engine/cpu/ops.h"
 #include "engine/gguf/type.h"
 
+/// Kernels are built from small functions that must not become calls: vectors stay in registers.
+#define HEARTH_INLINE __attribute__((always_inline)) inline
+#define HEARTH_INLINE_LAMBDA __attribute__((always_inline))
+
 /// What each instruction-set level provides: inside engine/cpu, and for its tests, which run every level in one process.
 namespace hearth::cpu {
 

@@ -19,85 +19,85 @@ using F = __m256;
 using I = __m256i;
 using M = __m256;
 
-inline F fset1(float a) { return _mm256_set1_ps(a); }
-inline F fzero() { return _mm256_setzero_ps(); }
-inline F fload(const float* p) { return _mm256_loadu_ps(p); }
-inline void fstore(float* p, F a) { _mm256_storeu_ps(p, a); }
-inline I partMask(size_t n) {
+HEARTH_INLINE F fset1(float a) { return _mm256_set1_ps(a); }
+HEARTH_INLINE F fzero() { return _mm256_setzero_ps(); }
+HEARTH_INLINE F fload(const float* p) { return _mm256_loadu_ps(p); }
+HEARTH_INLINE void fstore(float* p, F a) { _mm256_storeu_ps(p, a); }
+HEARTH_INLINE I partMask(size_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
 }
-inline F floadPart(const float* p, size_t n, float fill = 0.0f) {
+HEARTH_INLINE F floadPart(const float* p, size_t n, float fill = 0.0f) {
     const I mask = partMask(n);
     return _mm256_blendv_ps(_mm256_set1_ps(fill), _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
 }
-inline void fstorePart(float* p, F a, size_t n) { _mm256_maskstore_ps(p, partMask(n), a); }
-inline F fadd(F a, F b) { return _mm256_add_ps(a, b); }
-inline F fsub(F a, F b) { return _mm256_sub_ps(a, b); }
-inline F fmul(F a, F b) { return _mm256_mul_ps(a, b); }
-inline F fdiv(F a, F b) { return _mm256_div_ps(a, b); }
-inline F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
-inline F fmax(F a, F b) { return _mm256_max_ps(a, b); }
-inline F fmin(F a, F b) { return _mm256_min_ps(a, b); }
-inline M fless(F a, F b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
-inline F fselect(M m, F yes, F no) { return _mm256_blendv_ps(no, yes, m); }
-inline float reduceAdd(F a) {
+HEARTH_INLINE void fstorePart(float* p, F a, size_t n) { _mm256_maskstore_ps(p, partMask(n), a); }
+HEARTH_INLINE F fadd(F a, F b) { return _mm256_add_ps(a, b); }
+HEARTH_INLINE F fsub(F a, F b) { return _mm256_sub_ps(a, b); }
+HEARTH_INLINE F fmul(F a, F b) { return _mm256_mul_ps(a, b); }
+HEARTH_INLINE F fdiv(F a, F b) { return _mm256_div_ps(a, b); }
+HEARTH_INLINE F fma(F a, F b, F c) { return _mm256_fmadd_ps(a, b, c); }
+HEARTH_INLINE F fmax(F a, F b) { return _mm256_max_ps(a, b); }
+HEARTH_INLINE F fmin(F a, F b) { return _mm256_min_ps(a, b); }
+HEARTH_INLINE M fless(F a, F b) { return _mm256_cmp_ps(a, b, _CMP_LT_OQ); }
+HEARTH_INLINE F fselect(M m, F yes, F no) { return _mm256_blendv_ps(no, yes, m); }
+HEARTH_INLINE float reduceAdd(F a) {
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
-inline float reduceMax(F a) {
+HEARTH_INLINE float reduceMax(F a) {
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 
-inline I iset1(int32_t a) { return _mm256_set1_epi32(a); }
-inline I iadd(I a, I b) { return _mm256_add_epi32(a, b); }
-inline I isub(I a, I b) { return _mm256_sub_epi32(a, b); }
-inline I imul(I a, I b) { return _mm256_mullo_epi32(a, b); }
-inline I iand(I a, I b) { return _mm256_and_si256(a, b); }
-inline I ior(I a, I b) { return _mm256_or_si256(a, b); }
-inline I ixor(I a, I b) { return _mm256_xor_si256(a, b); }
-template <int N> inline I ishl(I a) { return _mm256_slli_epi32(a, N); }
-template <int N> inline I ishr(I a) { return _mm256_srli_epi32(a, N); }
-template <int N> inline I isra(I a) { return _mm256_srai_epi32(a, N); }
-inline I fbits(F a) { return _mm256_castps_si256(a); }
-inline F ibits(I a) { return _mm256_castsi256_ps(a); }
-inline F toFloat(I a) { return _mm256_cvtepi32_ps(a); }
-inline I roundToInt(F a) { return _mm256_cvtps_epi32(a); }
+HEARTH_INLINE I iset1(int32_t a) { return _mm256_set1_epi32(a); }
+HEARTH_INLINE I iadd(I a, I b) { return _mm256_add_epi32(a, b); }
+HEARTH_INLINE I isub(I a, I b) { return _mm256_sub_epi32(a, b); }
+HEARTH_INLINE I imul(I a, I b) { return _mm256_mullo_epi32(a, b); }
+HEARTH_INLINE I iand(I a, I b) { return _mm256_and_si256(a, b); }
+HEARTH_INLINE I ior(I a, I b) { return _mm256_or_si256(a, b); }
+HEARTH_INLINE I ixor(I a, I b) { return _mm256_xor_si256(a, b); }
+template <int N> HEARTH_INLINE I ishl(I a) { return _mm256_slli_epi32(a, N); }
+template <int N> HEARTH_INLINE I ishr(I a) { return _mm256_srli_epi32(a, N); }
+template <int N> HEARTH_INLINE I isra(I a) { return _mm256_srai_epi32(a, N); }
+HEARTH_INLINE I fbits(F a) { return _mm256_castps_si256(a); }
+HEARTH_INLINE F ibits(I a) { return _mm256_castsi256_ps(a); }
+HEARTH_INLINE F toFloat(I a) { return _mm256_cvtepi32_ps(a); }
+HEARTH_INLINE I roundToInt(F a) { return _mm256_cvtps_epi32(a); }
 
-inline F loadHalf(const void* p) { return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
-inline void storeHalf(void* p, F a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT)); }
-inline float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
-inline void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
-inline I loadInt8(const void* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))); }
-inline void storeInt8(void* p, I a) {
+HEARTH_INLINE F loadHalf(const void* p) { return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
+HEARTH_INLINE void storeHalf(void* p, F a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT)); }
+HEARTH_INLINE float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
+HEARTH_INLINE void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
+HEARTH_INLINE I loadInt8(const void* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))); }
+HEARTH_INLINE void storeInt8(void* p, I a) {
     const I low = _mm256_shuffle_epi8(a, _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                                           0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1));
     const __m128i both = _mm_unpacklo_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
     _mm_storel_epi64(static_cast<__m128i*>(p), both);
 }
 
-inline I loadI(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
-inline void storeI(void* p, I a) { _mm256_storeu_si256(static_cast<__m256i*>(p), a); }
-inline int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
-inline I splat(const void* p) { return _mm256_set1_epi32(word(p)); }
+HEARTH_INLINE I loadI(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
+HEARTH_INLINE void storeI(void* p, I a) { _mm256_storeu_si256(static_cast<__m256i*>(p), a); }
+HEARTH_INLINE int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
+HEARTH_INLINE I splat(const void* p) { return _mm256_set1_epi32(word(p)); }
 
 struct Rows {
     const uint8_t* base;
     size_t stride;
 };
 
-inline I loadRows32(const Rows& rows, size_t offset) {
+HEARTH_INLINE I loadRows32(const Rows& rows, size_t offset) {
     const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
     const size_t s = rows.stride;
     return _mm256_setr_epi32(word(p), word(p + s), word(p + 2 * s), word(p + 3 * s), word(q), word(q + s), word(q + 2 * s), word(q + 3 * s));
 }
-inline I twoRows(const uint8_t* low, const uint8_t* high) {
+HEARTH_INLINE I twoRows(const uint8_t* low, const uint8_t* high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
                                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1);
 }
-inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
+HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
     const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
     const size_t s = rows.stride;
     const I a = twoRows(p, q), b = twoRows(p + s, q + s), c = twoRows(p + 2 * s, q + 2 * s), d = twoRows(p + 3 * s, q + 3 * s);
@@ -108,16 +108,16 @@ inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
     out[2] = _mm256_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm256_unpackhi_epi64(ab_high, cd_high);
 }
-inline F lowHalf(I a) {
+HEARTH_INLINE F lowHalf(I a) {
     const I words = _mm256_shuffle_epi8(a, _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1,
                                                             0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1));
     return _mm256_cvtph_ps(_mm256_castsi256_si128(_mm256_permute4x64_epi64(words, 0x08)));
 }
-inline F highHalf(I a) { return lowHalf(ishr<16>(a)); }
-inline I lookup16(const uint8_t* table, I nibbles) {
+HEARTH_INLINE F highHalf(I a) { return lowHalf(ishr<16>(a)); }
+HEARTH_INLINE I lookup16(const uint8_t* table, I nibbles) {
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), nibbles);
 }
-template <int J> inline I bitBytes(I a) {
+template <int J> HEARTH_INLINE I bitBytes(I a) {
     constexpr char b = J / 2;
     const I spread = _mm256_shuffle_epi8(a, _mm256_setr_epi8(b, b, b, b, b + 4, b + 4, b + 4, b + 4, b + 8, b + 8, b + 8, b + 8,
                                                              b + 12, b + 12, b + 12, b + 12, b, b, b, b, b + 4, b + 4, b + 4, b + 4,
@@ -128,19 +128,19 @@ template <int J> inline I bitBytes(I a) {
 
 #ifdef HEARTH_DPBUSD
 
-template <int N, int kMax> inline I dotCodes(I start, const I* w, const int8_t* x) {
+template <int N, int kMax> HEARTH_INLINE I dotCodes(I start, const I* w, const int8_t* x) {
     for (int j = 0; j < N; ++j) start = HEARTH_DPBUSD(start, w[j], splat(x + 4 * j));
     return start;
 }
-inline I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<int32_t>(0x80808080u))); }
-inline I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
-template <int N> inline I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
+HEARTH_INLINE I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<int32_t>(0x80808080u))); }
+HEARTH_INLINE I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
+template <int N> HEARTH_INLINE I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
 
 #else
 
-inline I pairs(I words) { return _mm256_madd_epi16(words, _mm256_set1_epi16(1)); }
+HEARTH_INLINE I pairs(I words) { return _mm256_madd_epi16(words, _mm256_set1_epi16(1)); }
 
-template <int N, int kMax> inline I dotCodes(I start, const I* w, const int8_t* x) {
+template <int N, int kMax> HEARTH_INLINE I dotCodes(I start, const I* w, const int8_t* x) {
     // As many products as a 16-bit sum holds before it is widened.
     constexpr int most = 32767 / (2 * kMax * 127), run = most < N ? most : N;
     static_assert(run >= 1 && N % run == 0);
@@ -152,9 +152,9 @@ template <int N, int kMax> inline I dotCodes(I start, const I* w, const int8_t* 
     return start;
 }
 // Signed codes stay as they are: their magnitudes meet the activations with the codes' signs.
-inline I toWide(I signed_codes) { return signed_codes; }
-inline I wideStart(I) { return _mm256_setzero_si256(); }
-template <int N> inline I dotWide(I start, const I* w, const int8_t* x) {
+HEARTH_INLINE I toWide(I signed_codes) { return signed_codes; }
+HEARTH_INLINE I wideStart(I) { return _mm256_setzero_si256(); }
+template <int N> HEARTH_INLINE I dotWide(I start, const I* w, const int8_t* x) {
     for (int j = 0; j < N; ++j)
         start = iadd(start, pairs(_mm256_maddubs_epi16(_mm256_abs_epi8(w[j]), _mm256_sign_epi8(splat(x + 4 * j), w[j]))));
     return start;
@@ -162,10 +162,10 @@ template <int N> inline I dotWide(I start, const I* w, const int8_t* x) {
 
 #endif
 
-inline void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+HEARTH_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 constexpr size_t kTile = 4;
 
-inline float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
+HEARTH_INLINE float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
 
 }  // namespace
 }  // namespace hearth::cpu::HEARTH_LEVEL

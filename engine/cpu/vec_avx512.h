@@ -18,88 +18,88 @@ using F = __m512;
 using I = __m512i;
 using M = __mmask16;
 
-inline F fset1(float a) { return _mm512_set1_ps(a); }
-inline F fzero() { return _mm512_setzero_ps(); }
-inline F fload(const float* p) { return _mm512_loadu_ps(p); }
-inline void fstore(float* p, F a) { _mm512_storeu_ps(p, a); }
-inline M partMask(size_t n) { return static_cast<M>((1u << n) - 1u); }
-inline F floadPart(const float* p, size_t n, float fill = 0.0f) { return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), partMask(n), p); }
-inline void fstorePart(float* p, F a, size_t n) { _mm512_mask_storeu_ps(p, partMask(n), a); }
-inline F fadd(F a, F b) { return _mm512_add_ps(a, b); }
-inline F fsub(F a, F b) { return _mm512_sub_ps(a, b); }
-inline F fmul(F a, F b) { return _mm512_mul_ps(a, b); }
-inline F fdiv(F a, F b) { return _mm512_div_ps(a, b); }
-inline F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
-inline F fmax(F a, F b) { return _mm512_max_ps(a, b); }
-inline F fmin(F a, F b) { return _mm512_min_ps(a, b); }
-inline M fless(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
-inline F fselect(M m, F yes, F no) { return _mm512_mask_blend_ps(m, no, yes); }
-inline float reduceAdd(F a) {
+HEARTH_INLINE F fset1(float a) { return _mm512_set1_ps(a); }
+HEARTH_INLINE F fzero() { return _mm512_setzero_ps(); }
+HEARTH_INLINE F fload(const float* p) { return _mm512_loadu_ps(p); }
+HEARTH_INLINE void fstore(float* p, F a) { _mm512_storeu_ps(p, a); }
+HEARTH_INLINE M partMask(size_t n) { return static_cast<M>((1u << n) - 1u); }
+HEARTH_INLINE F floadPart(const float* p, size_t n, float fill = 0.0f) { return _mm512_mask_loadu_ps(_mm512_set1_ps(fill), partMask(n), p); }
+HEARTH_INLINE void fstorePart(float* p, F a, size_t n) { _mm512_mask_storeu_ps(p, partMask(n), a); }
+HEARTH_INLINE F fadd(F a, F b) { return _mm512_add_ps(a, b); }
+HEARTH_INLINE F fsub(F a, F b) { return _mm512_sub_ps(a, b); }
+HEARTH_INLINE F fmul(F a, F b) { return _mm512_mul_ps(a, b); }
+HEARTH_INLINE F fdiv(F a, F b) { return _mm512_div_ps(a, b); }
+HEARTH_INLINE F fma(F a, F b, F c) { return _mm512_fmadd_ps(a, b, c); }
+HEARTH_INLINE F fmax(F a, F b) { return _mm512_max_ps(a, b); }
+HEARTH_INLINE F fmin(F a, F b) { return _mm512_min_ps(a, b); }
+HEARTH_INLINE M fless(F a, F b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
+HEARTH_INLINE F fselect(M m, F yes, F no) { return _mm512_mask_blend_ps(m, no, yes); }
+HEARTH_INLINE float reduceAdd(F a) {
     const __m256 h = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 s = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
-inline float reduceMax(F a) {
+HEARTH_INLINE float reduceMax(F a) {
     const __m256 h = _mm256_max_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
 }
 
-inline I iset1(int32_t a) { return _mm512_set1_epi32(a); }
-inline I iadd(I a, I b) { return _mm512_add_epi32(a, b); }
-inline I isub(I a, I b) { return _mm512_sub_epi32(a, b); }
-inline I imul(I a, I b) { return _mm512_mullo_epi32(a, b); }
-inline I iand(I a, I b) { return _mm512_and_si512(a, b); }
-inline I ior(I a, I b) { return _mm512_or_si512(a, b); }
-inline I ixor(I a, I b) { return _mm512_xor_si512(a, b); }
-template <unsigned N> inline I ishl(I a) { return _mm512_slli_epi32(a, N); }
-template <unsigned N> inline I ishr(I a) { return _mm512_srli_epi32(a, N); }
-template <unsigned N> inline I isra(I a) { return _mm512_srai_epi32(a, N); }
-inline I fbits(F a) { return _mm512_castps_si512(a); }
-inline F ibits(I a) { return _mm512_castsi512_ps(a); }
-inline F toFloat(I a) { return _mm512_cvtepi32_ps(a); }
-inline I roundToInt(F a) { return _mm512_cvtps_epi32(a); }
+HEARTH_INLINE I iset1(int32_t a) { return _mm512_set1_epi32(a); }
+HEARTH_INLINE I iadd(I a, I b) { return _mm512_add_epi32(a, b); }
+HEARTH_INLINE I isub(I a, I b) { return _mm512_sub_epi32(a, b); }
+HEARTH_INLINE I imul(I a, I b) { return _mm512_mullo_epi32(a, b); }
+HEARTH_INLINE I iand(I a, I b) { return _mm512_and_si512(a, b); }
+HEARTH_INLINE I ior(I a, I b) { return _mm512_or_si512(a, b); }
+HEARTH_INLINE I ixor(I a, I b) { return _mm512_xor_si512(a, b); }
+template <unsigned N> HEARTH_INLINE I ishl(I a) { return _mm512_slli_epi32(a, N); }
+template <unsigned N> HEARTH_INLINE I ishr(I a) { return _mm512_srli_epi32(a, N); }
+template <unsigned N> HEARTH_INLINE I isra(I a) { return _mm512_srai_epi32(a, N); }
+HEARTH_INLINE I fbits(F a) { return _mm512_castps_si512(a); }
+HEARTH_INLINE F ibits(I a) { return _mm512_castsi512_ps(a); }
+HEARTH_INLINE F toFloat(I a) { return _mm512_cvtepi32_ps(a); }
+HEARTH_INLINE I roundToInt(F a) { return _mm512_cvtps_epi32(a); }
 
-inline F loadHalf(const void* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p))); }
-inline void storeHalf(void* p, F a) {
+HEARTH_INLINE F loadHalf(const void* p) { return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p))); }
+HEARTH_INLINE void storeHalf(void* p, F a) {
     _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
-inline float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
-inline void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
-inline I loadInt8(const void* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
-inline void storeInt8(void* p, I a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a)); }
+HEARTH_INLINE float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
+HEARTH_INLINE void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
+HEARTH_INLINE I loadInt8(const void* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
+HEARTH_INLINE void storeInt8(void* p, I a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a)); }
 
-inline I loadI(const void* p) { return _mm512_loadu_si512(p); }
-inline void storeI(void* p, I a) { _mm512_storeu_si512(p, a); }
-inline int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
-inline I splat(const void* p) { return _mm512_set1_epi32(word(p)); }
+HEARTH_INLINE I loadI(const void* p) { return _mm512_loadu_si512(p); }
+HEARTH_INLINE void storeI(void* p, I a) { _mm512_storeu_si512(p, a); }
+HEARTH_INLINE int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
+HEARTH_INLINE I splat(const void* p) { return _mm512_set1_epi32(word(p)); }
 
 struct Rows {
     const uint8_t* base;
     size_t stride;
 };
 
-inline __m128i fourWords(const uint8_t* p, size_t s) {
+HEARTH_INLINE __m128i fourWords(const uint8_t* p, size_t s) {
     return _mm_setr_epi32(word(p), word(p + s), word(p + 2 * s), word(p + 3 * s));
 }
-inline I loadRows32(const Rows& rows, size_t offset) {
+HEARTH_INLINE I loadRows32(const Rows& rows, size_t offset) {
     const size_t s = rows.stride;
     const uint8_t* p = rows.base + offset;
     const __m256i low = _mm256_setr_m128i(fourWords(p, s), fourWords(p + 4 * s, s));
     const __m256i high = _mm256_setr_m128i(fourWords(p + 8 * s, s), fourWords(p + 12 * s, s));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-inline __m128i load16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+HEARTH_INLINE __m128i load16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 /// Rows 0, 4, 8 and 12 from p.
-inline I fourRows(const uint8_t* p, size_t s) {
+HEARTH_INLINE I fourRows(const uint8_t* p, size_t s) {
     I out = _mm512_castsi128_si512(load16(p));
     out = _mm512_mask_broadcast_i32x4(out, 0x00f0, load16(p + 4 * s));
     out = _mm512_mask_broadcast_i32x4(out, 0x0f00, load16(p + 8 * s));
     return _mm512_mask_broadcast_i32x4(out, 0xf000, load16(p + 12 * s));
 }
-inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
+HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
     const size_t s = rows.stride;
     const uint8_t* p = rows.base + offset;
     const I a = fourRows(p, s), b = fourRows(p + s, s), c = fourRows(p + 2 * s, s), d = fourRows(p + 3 * s, s);
@@ -110,29 +110,29 @@ inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
     out[2] = _mm512_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm512_unpackhi_epi64(ab_high, cd_high);
 }
-inline F lowHalf(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
-inline F highHalf(I a) { return lowHalf(ishr<16>(a)); }
-inline I lookup16(const uint8_t* table, I nibbles) {
+HEARTH_INLINE F lowHalf(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
+HEARTH_INLINE F highHalf(I a) { return lowHalf(ishr<16>(a)); }
+HEARTH_INLINE I lookup16(const uint8_t* table, I nibbles) {
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(load16(table)), nibbles);
 }
-template <int J> inline I bitBytes(I a) {
+template <int J> HEARTH_INLINE I bitBytes(I a) {
     constexpr int b = J / 2 * 0x01010101;
     const I spread = _mm512_shuffle_epi8(a, _mm512_broadcast_i32x4(_mm_setr_epi32(b, b + 0x04040404, b + 0x08080808, b + 0x0c0c0c0c)));
     return _mm512_movm_epi8(_mm512_test_epi8_mask(spread, iset1(J % 2 == 0 ? 0x08040201 : static_cast<int>(0x80402010u))));
 }
 
-template <int N, int kMax> inline I dotCodes(I start, const I* w, const int8_t* x) {
+template <int N, int kMax> HEARTH_INLINE I dotCodes(I start, const I* w, const int8_t* x) {
     for (int j = 0; j < N; ++j) start = _mm512_dpbusd_epi32(start, w[j], splat(x + 4 * j));
     return start;
 }
-inline I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<int32_t>(0x80808080u))); }
-inline I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
-template <int N> inline I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
+HEARTH_INLINE I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<int32_t>(0x80808080u))); }
+HEARTH_INLINE I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
+template <int N> HEARTH_INLINE I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
 
-inline void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
+HEARTH_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
 constexpr size_t kTile = 8;
 
-inline float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
+HEARTH_INLINE float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
 
 }  // namespace
 }  // namespace hearth::cpu::HEARTH_LEVEL

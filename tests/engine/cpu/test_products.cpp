@@ -78,8 +78,8 @@ void checkProduct(Isa isa, Type type, size_t rows, size_t cols, size_t tokens, b
             error += miss * miss;
             variance += isFloat(type) ? 1e-12 * e.value * e.value : e.variance;
         }
-    // Rows share the errors of the activations, so there are about tokens · √cols samples.
-    if (!exact && tokens >= 19 && cols >= 256) QVERIFY2(error <= 2 * variance, qPrintable(QString::number(error / variance)));
+    // Rows share the errors of the activations, and few blocks have most of the weight, so there are not many samples.
+    if (!exact && tokens >= 19 && cols >= 256) QVERIFY2(error <= 3 * variance, qPrintable(QString::number(error / variance)));
 }
 
 /// Columns that a type can have: awkward ones for the float types, few and many blocks for the others.
@@ -168,7 +168,12 @@ private slots:
     }
 
     /// Blocks of the fixtures, edge cases included, against the values that come with them.
-    void fixtureBlocks_data() { everyLevelAndType(); }
+    void fixtureBlocks_data() {
+        QTest::addColumn<int>("isa");
+        QTest::addColumn<int>("type");
+        for (const Isa isa : cpu::availableIsas())
+            for (const Type type : blockTypes()) QTest::newRow(rowName(isa, type)) << static_cast<int>(isa) << static_cast<int>(type);
+    }
     void fixtureBlocks() {
         const Case c = current();
         const std::string name(gguf::typeInfo(c.type).name);
