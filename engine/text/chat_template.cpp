@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 #include "engine/text/jinja/runtime.h"
 
@@ -45,16 +46,36 @@ Value variable(const std::string& name, const nlohmann::ordered_json& json) {
 
 }  // namespace
 
+struct ChatTemplate::Shared {
+    std::string source;
+    jinja::Program program;
+    std::once_flag probed;
+    TemplateCapabilities capabilities;
+};
+
 ChatTemplate ChatTemplate::parse(std::string source) {
-    auto program = std::make_shared<const jinja::Program>(jinja::parse(source));
-    return {std::move(source), std::move(program)};
+    auto shared = std::make_shared<Shared>();
+    shared->program = jinja::parse(source);
+    shared->source = std::move(source);
+    return ChatTemplate(std::move(shared));
+}
+
+const std::string& ChatTemplate::source() const noexcept { return shared_->source; }
+
+const TemplateCapabilities& ChatTemplate::capabilities() const {
+    std::call_once(shared_->probed, [&] { shared_->capabilities = probe(); });
+    return shared_->capabilities;
 }
 
 Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now) const {
-    jinja::Runtime runtime({}, now);
+    return render(context, now, jinja::Limits{});
+}
+
+Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now, const jinja::Limits& limits) const {
+    jinja::Runtime runtime(limits, now);
     if (!context.is_object()) throw TemplateError(0, "its variables are not given as a JSON object");
     for (const auto& [name, json] : context.items()) runtime.setGlobal(name, variable(name, json));
-    const jinja::TextPtr text = runtime.render(*program_);
+    const jinja::TextPtr text = runtime.render(shared_->program);
     Rendered rendered{text->bytes(), {}};
     for (size_t at = 0; at < text->size();) {
         const size_t end = text->runEnd(at);

@@ -150,14 +150,17 @@ Value stripTagsFilter(Runtime&, const Value& input, Arguments&) {
     return plain;
 }
 
-std::string urlQuote(const std::string& s, bool keep_slash) {
+/// `in_query`: a space becomes + and a slash is escaped.
+std::string urlQuote(const std::string& s, bool in_query) {
     constexpr char kHex[] = "0123456789ABCDEF";
     std::string out;
     for (const char c : s) {
         const auto b = static_cast<unsigned char>(c);
         const bool plain = b < 0x80 && isWord(b);
-        if (plain || (c != '\0' && std::string_view("-.~").find(c) != std::string_view::npos) || (keep_slash && c == '/')) {
+        if (plain || (c != '\0' && std::string_view("-.~").find(c) != std::string_view::npos) || (!in_query && c == '/')) {
             out += c;
+        } else if (in_query && c == ' ') {
+            out += '+';
         } else {
             out += '%';
             out += kHex[b >> 4];
@@ -171,12 +174,12 @@ std::string urlQuote(const std::string& s, bool keep_slash) {
 Value urlEncodeFilter(Runtime&, const Value& input, Arguments&) {
     if (input.isString() || (!input.isDict() && !input.isSequence())) {
         const TextPtr text = toText(input);
-        return Value::string(urlQuote(text->bytes(), true), text->overall());
+        return Value::string(urlQuote(text->bytes(), false), text->overall());
     }
     std::string out;
     const auto add = [&](const Value& key, const Value& value) {
         if (!out.empty()) out += '&';
-        out += urlQuote(toText(key)->bytes(), false) + '=' + urlQuote(toText(value)->bytes(), false);
+        out += urlQuote(toText(key)->bytes(), true) + '=' + urlQuote(toText(value)->bytes(), true);
     };
     if (input.isDict()) {
         for (const auto& [key, value] : input.dict()->entries()) add(key, value);

@@ -151,7 +151,7 @@ TextPtr formatOne(const Value& value, const TextPtr& spec_text) {
         builder.append(static_cast<char32_t>(code), Mark::Input);
         return alignText(spec, builder.finish());
     }
-    const bool as_number = value.isNumber() && spec.type != 's' && !(value.kind() == Kind::Bool && spec.type == 0);
+    const bool as_number = value.isNumber() && spec.type != 's' && !(value.kind() == Kind::Bool && spec_text->size() == 0);
     if (as_number) {
         if (!value.isIntegral() && spec.type && std::string_view("dxXob").find(spec.type) != std::string_view::npos)
             fail("the format '" + spec_text->bytes().substr(0, 40) + "' needs an integer");

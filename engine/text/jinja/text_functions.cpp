@@ -243,7 +243,7 @@ TextPtr wordWrap(const TextPtr& text, size_t width, bool break_long, const Text&
                 chunks.push_back(subText(paragraph, begin, at));
                 begin = at;
             }
-        const auto isBlank = [](const TextPtr& chunk) { return chunk->bytes()[0] == ' ' || chunk->bytes()[0] == '\t'; };
+        const auto isBlank = [](const TextPtr& chunk) { return chunk->bytes().find_first_not_of(" \t") == std::string::npos; };
         const size_t before = lines.size();
         for (size_t i = 0; i < chunks.size();) {
             if (isBlank(chunks[i]) && lines.size() > before) ++i;
@@ -256,7 +256,7 @@ TextPtr wordWrap(const TextPtr& text, size_t width, bool break_long, const Text&
             if (i < chunks.size() && chunks[i]->length() > width && (break_long || line.empty())) {
                 const size_t take = break_long ? std::max<size_t>(width - used, used == 0 ? 1 : 0) : chunks[i]->length();
                 const size_t cut = chunks[i]->offset(take);
-                if (take > 0) line.push_back(subText(chunks[i], 0, cut));
+                line.push_back(subText(chunks[i], 0, cut));
                 chunks[i] = subText(chunks[i], cut, chunks[i]->size());
                 if (chunks[i]->size() == 0) ++i;
             }
