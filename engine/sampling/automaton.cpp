@@ -8,11 +8,11 @@
 namespace hearth::sampling {
 namespace {
 
-constexpr size_t max_places = 1u << 16, max_bytes = 192u << 20;
+constexpr size_t max_places = 1u << 16, max_bytes = 96u << 20, max_visits = 1u << 24;
 
 [[noreturn]] void throwTooLarge() {
     throw Error("cannot follow the grammar", "it is too ambiguous: too many ways to read the same text",
-                "Write it so that fewer alternatives can begin alike.");
+                "Write it so that fewer alternatives can begin alike");
 }
 
 uint64_t mix(uint64_t x) {   // the finaliser of splitmix64 (Steele, Lea, Flood 2014)
@@ -120,6 +120,7 @@ Automaton::State Automaton::close() {
 /// Notes a place for expansion unless it has been seen or leads nowhere.
 void Automaton::visit(Place place) {
     if (!grammar_->productive(place.node)) return;
+    if (++n_visits_ > max_visits) throwTooLarge();
     if (n_seen_ * 2 >= seen_.size()) {
         if (n_seen_ >= max_places) throwTooLarge();
         std::vector<uint64_t> old_seen(seen_.size() * 2);

@@ -49,6 +49,8 @@ public:
     /// Both possibilities at once.
     State join(State a, State b);
 
+    /// Begins a new allowance of work: what one token may cost. Used up, the next step throws Error.
+    void startWork() { n_visits_ = 0; }
     /// Bytes in use, roughly.
     size_t bytes() const;
     /// Forgets all states but these, which are renumbered in place.
@@ -101,7 +103,7 @@ private:
     std::vector<uint64_t> seen_;             ///< open addressing; an entry counts when its stamp is the current one
     std::vector<uint32_t> stamps_;
     uint32_t stamp_ = 0;
-    size_t n_seen_ = 0;
+    size_t n_seen_ = 0, n_visits_ = 0;
     bool may_end_ = false;
 };
 

@@ -14,7 +14,7 @@ constexpr size_t block = 64;
 
 [[noreturn]] void throwNothing() {
     throw Error("cannot choose the next token", "no token is left: every logit is banned or not a number",
-                "Look at the logit biases and the grammar; if there are none, the model file may be damaged.");
+                "Look at the logit biases and the grammar; if there are none, the model file may be damaged");
 }
 
 /// Written so that it becomes a vector maximum; a NaN in `values` is skipped.

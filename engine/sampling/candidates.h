@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "engine/sampling/token.h"
@@ -46,6 +47,8 @@ public:
     /// Fills p from the logits of the list.
     void softmax();
     double maxLogit();
+    /// Scratch for samplers that order by something else.
+    std::vector<std::pair<double, Token>>& keys() { return keys_; }
     /// Sets the logit of `id` to change(logit), when that token is still there.
     template <typename Change>
     void changeLogit(Token id, Change change) {
@@ -67,6 +70,7 @@ private:
 
     std::vector<float> dense_;
     std::vector<Candidate> list_;
+    std::vector<std::pair<double, Token>> keys_;
     size_t sorted_ = 0;
     bool is_dense_ = true;
 };

@@ -96,7 +96,7 @@ private:
                 if (mark[called] == open)
                     throw Error("cannot use the grammar",
                                 "the rule \"" + g_.rules_[called].name + "\" can begin with itself (left recursion)",
-                                "Write the repetition with * or + or with the rule at the end.");
+                                "Write the repetition with * or + or with the rule at the end");
                 if (mark[called] == fresh) {
                     mark[called] = open;
                     path.emplace_back(called, 0);
@@ -150,7 +150,7 @@ private:
             for (const uint32_t call : calls[rule]) settle(call);
         }
         if (!rule_done[g_.root_])
-            throw Error("cannot use the grammar", "no text can ever fulfil it", "Give every rule a way to end.");
+            throw Error("cannot use the grammar", "no text can ever fulfil it", "Give every rule a way to end");
     }
 
     void cutAlphabet() {

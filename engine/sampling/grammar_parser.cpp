@@ -47,7 +47,7 @@ CharClass complement(const CharClass& ranges) {
 
 void GrammarParser::fail(const std::string& why) const {
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n');
-    throw Error("cannot use the grammar", why + " (line " + std::to_string(line) + ")", "Correct the grammar.");
+    throw Error("cannot use the grammar", why + " (line " + std::to_string(line) + ")", "Correct the grammar");
 }
 
 void GrammarParser::parse() {
@@ -69,9 +69,9 @@ void GrammarParser::parse() {
     }
     for (const Grammar::Rule& rule : g_.rules_)
         if (!rule.defined)
-            throw Error("cannot use the grammar", "the rule \"" + rule.name + "\" is used but not defined", "Define it.");
+            throw Error("cannot use the grammar", "the rule \"" + rule.name + "\" is used but not defined", "Define it");
     const auto root = rule_ids_.find("root");
-    if (root == rule_ids_.end()) throw Error("cannot use the grammar", "it has no rule \"root\"", "Name the first rule root.");
+    if (root == rule_ids_.end()) throw Error("cannot use the grammar", "it has no rule \"root\"", "Name the first rule root");
     g_.root_ = root->second;
 }
 

@@ -84,13 +84,18 @@ std::vector<GrammarState::Place> GrammarState::afterToken(Token token) {
 
 bool GrammarState::allowed(Token token) {
     if (finished_) return false;
+    automaton_.startWork();
     if (trie_ && trie_->isEnd(token) && mayEnd()) return true;
     return !afterToken(token).empty();
 }
 
-bool GrammarState::allowedText(std::string_view bytes) { return !finished_ && !afterText(bytes).empty(); }
+bool GrammarState::allowedText(std::string_view bytes) {
+    automaton_.startWork();
+    return !finished_ && !afterText(bytes).empty();
+}
 
 void GrammarState::accept(Token token) {
+    automaton_.startWork();
     auto next = afterToken(token);
     if (!next.empty()) {
         places_ = std::move(next);
@@ -104,6 +109,7 @@ void GrammarState::accept(Token token) {
 
 bool GrammarState::acceptText(std::string_view bytes) {
     if (finished_) return false;
+    automaton_.startWork();
     auto next = afterText(bytes);
     if (next.empty()) return false;
     places_ = std::move(next);
@@ -156,6 +162,7 @@ void GrammarState::addTokenMask(Automaton::State state, std::span<uint64_t> bits
 
 std::span<const uint64_t> GrammarState::mask() {
     if (!trie_) throw Error("cannot list the tokens that a grammar allows", "it was made without a vocabulary");
+    automaton_.startWork();
     std::fill(mask_.begin(), mask_.end(), 0);
     if (!finished_)
         for (const Place& place : places_) {
@@ -171,7 +178,7 @@ std::span<const uint64_t> GrammarState::mask() {
         for (const Token token : trie_->ends()) setBit(mask_, token);
     if (!finished_ && std::all_of(mask_.begin(), mask_.end(), [](uint64_t word) { return word == 0; }))
         throw Error("cannot go on with the text", "no token of this model's vocabulary fits the grammar here",
-                    "Use another grammar or another model.");
+                    "Use another grammar or another model");
     return mask_;
 }
 

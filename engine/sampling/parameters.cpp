@@ -34,7 +34,7 @@ const std::string what = "cannot use the sampling settings";
 
 void checkNumber(const char* name, double value, double low, double high = std::numeric_limits<double>::max()) {
     if (value >= low && value <= high) return;   // a NaN fails too
-    throw Error(what, std::string(name) + " is " + std::to_string(value), "Choose a value in its range.");
+    throw Error(what, std::string(name) + " is " + std::to_string(value), "Choose a value in its range");
 }
 
 Step stepByName(std::string_view name) {
@@ -42,7 +42,7 @@ Step stepByName(std::string_view name) {
         if (info.name == name || info.other_name == name) return info.step;
     std::string known;
     for (const StepInfo& info : steps) known += (known.empty() ? "" : ", ") + std::string(info.name);
-    throw Error(what, "there is no sampler called \"" + std::string(name) + "\"", "Known are: " + known + ".");
+    throw Error(what, "there is no sampler called \"" + std::string(name) + "\"", "Known are: " + known);
 }
 
 }  // namespace
@@ -80,12 +80,12 @@ void Parameters::check() const {
     for (const auto& [token, bias] : logit_bias)
         if (std::isnan(bias) || bias == std::numeric_limits<float>::infinity())
             throw Error(what, "the logit bias of token " + std::to_string(token) + " is not a number",
-                        "Use a number, or -inf to ban the token.");
+                        "Use a number, or -inf to ban the token");
     for (size_t i = 0; i < sequence.size(); ++i)
         if (std::find(sequence.begin(), sequence.begin() + static_cast<std::ptrdiff_t>(i), sequence[i]) !=
             sequence.begin() + static_cast<std::ptrdiff_t>(i))
             throw Error(what, "the sampler " + std::string(stepName(sequence[i])) + " stands twice in the sequence",
-                        "Name each sampler once.");
+                        "Name each sampler once");
 }
 
 std::vector<Step> parseSequence(std::string_view text) {

@@ -201,7 +201,7 @@ private:
 
     [[noreturn]] void fail(const std::string& why) const {
         throw Error("cannot use the JSON schema", "the pattern \"" + std::string(text_) + "\" cannot be honoured: " + why,
-                    "Write the pattern without it, or leave the keyword pattern out.");
+                    "Write the pattern without it, or leave the keyword pattern out");
     }
     bool atEnd() const { return at_ >= text_.size(); }
     char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }

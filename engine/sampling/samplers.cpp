@@ -68,24 +68,35 @@ void typical(Candidates& candidates, double p, int32_t min_keep) {
     candidates.softmax();
     auto& list = candidates.list();
     const double h = entropy(list);
-    const auto more_typical = [&](const Candidate& a, const Candidate& b) {
-        const double da = std::abs(-std::log(a.p) - h), db = std::abs(-std::log(b.p) - h);
-        return da != db ? da < db : a.id < b.id;
-    };
+    // (distance from typical, index in the list): the list is in order of ids or of logits, so ties are settled too.
+    auto& keys = candidates.keys();
+    keys.resize(list.size());
+    for (size_t i = 0; i < list.size(); ++i) keys[i] = {std::abs(-std::log(list[i].p) - h), static_cast<Token>(i)};
     double sum = 0;
     size_t done = 0, sorted = 0;
     bool enough = false;
-    while (done < list.size() && !enough) {
-        const auto first = list.begin() + static_cast<std::ptrdiff_t>(sorted);
-        sorted = std::min(list.size(), std::max<size_t>(128, sorted * 4));
-        std::partial_sort(first, list.begin() + static_cast<std::ptrdiff_t>(sorted), list.end(), more_typical);
+    while (done < keys.size() && !enough) {
+        const auto first = keys.begin() + static_cast<std::ptrdiff_t>(sorted);
+        sorted = std::min(keys.size(), std::max<size_t>(128, sorted * 4));
+        const auto middle = keys.begin() + static_cast<std::ptrdiff_t>(sorted);
+        if (middle != keys.end()) std::nth_element(first, middle, keys.end());
+        std::sort(first, middle);
         while (done < sorted && !enough) {
-            sum += list[done++].p;
+            sum += list[static_cast<size_t>(keys[done++].second)].p;
             enough = sum > p && done >= atLeast(min_keep);
         }
     }
+    // What stays keeps its place in the list.
+    std::sort(keys.begin(), keys.begin() + static_cast<std::ptrdiff_t>(done),
+              [](const auto& a, const auto& b) { return a.second < b.second; });
+    size_t sorted_left = 0;
+    for (size_t i = 0; i < done; ++i) {
+        const auto from = static_cast<size_t>(keys[i].second);
+        sorted_left += from < candidates.sortedPrefix();
+        list[i] = list[from];
+    }
     list.resize(done);
-    candidates.setSortedPrefix(0);
+    candidates.setSortedPrefix(sorted_left);
 }
 
 void topP(Candidates& candidates, double p, int32_t min_keep) {

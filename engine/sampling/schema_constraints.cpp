@@ -10,7 +10,7 @@ namespace hearth::sampling {
 namespace {
 
 constexpr int max_depth = 64;
-constexpr size_t max_alternatives = 4096;
+constexpr size_t max_alternatives = 1024, max_work = 200000;
 
 /// Keywords that say nothing about which values are valid.
 constexpr std::array annotations{
@@ -85,9 +85,23 @@ void throwSchema(const std::string& why, const std::string& next_step) {
 }
 
 Json bothSchemas(const Json& a, const Json& b) {
-    if (a == true || a == b || (a.is_object() && a.empty())) return b;
-    if (b == true || (b.is_object() && b.empty())) return a;
-    return {{"allOf", Json::array({a, b})}};
+    // One flat list in which each schema stands once: schemas that refer to each other then come back to a list that has
+    // been seen, instead of growing for ever.
+    Json list = Json::array();
+    const auto add = [&](const Json& schema) {
+        const bool says_nothing = schema == true || (schema.is_object() && schema.empty());
+        if (!says_nothing && std::find(list.begin(), list.end(), schema) == list.end()) list.push_back(schema);
+    };
+    for (const Json* side : {&a, &b}) {
+        const bool is_list = side->is_object() && side->size() == 1 && side->contains("allOf") && (*side)["allOf"].is_array();
+        if (is_list)
+            for (const Json& part : (*side)["allOf"]) add(part);
+        else
+            add(*side);
+    }
+    if (list.empty()) return true;
+    if (list.size() == 1) return list[0];
+    return {{"allOf", std::move(list)}};
 }
 
 const Json* Constraints::property(const std::string& name) const {
@@ -108,6 +122,7 @@ uint32_t Constraints::writtenKinds() const {
 }
 
 std::vector<Constraints> SchemaReader::read(const Json& schema, int depth) const {
+    spend();
     if (depth > max_depth) throwSchema("the keyword $ref leads round in a circle, or schemas are nested too deep");
     if (schema.is_boolean()) return schema.get<bool>() ? std::vector<Constraints>(1) : std::vector<Constraints>();
     if (!schema.is_object()) throwSchema("a schema must be an object, true or false, and not " + schema.dump().substr(0, 40));
@@ -134,6 +149,10 @@ std::vector<Constraints> SchemaReader::read(const Json& schema, int depth) const
         if (result.size() > max_alternatives) throwSchema(std::string("the keyword ") + key + " makes too many alternatives");
     }
     return result;
+}
+
+void SchemaReader::spend() const {
+    if (++work_ > max_work) throwSchema("its alternatives multiply beyond what can be looked at", "Use a smaller schema");
 }
 
 Constraints SchemaReader::own(const Json& schema) const {
@@ -242,8 +261,10 @@ std::vector<Constraints> SchemaReader::combine(const std::vector<Constraints>& a
     if (a.size() * b.size() > max_alternatives) throwSchema("the keywords allOf and anyOf make too many alternatives");
     std::vector<Constraints> result;
     for (const Constraints& left : a)
-        for (const Constraints& right : b)
+        for (const Constraints& right : b) {
+            spend();
             if (auto merged = merge(left, right)) result.push_back(std::move(*merged));
+        }
     return result;
 }
 

@@ -76,11 +76,14 @@ private:
     bool excludes(const Constraints& written, const Constraints& other, int depth) const;
     bool objectsExclude(const Constraints& written, const Constraints& other, int depth) const;
 
+    void spend() const;
+
     const Json& document_;
+    mutable size_t work_ = 0;   ///< schemas read so far: alternatives within alternatives can multiply without end
 };
 
 /// Both schemas at once.
 Json bothSchemas(const Json& a, const Json& b);
-[[noreturn]] void throwSchema(const std::string& why, const std::string& next_step = "Leave the keyword out or say it differently.");
+[[noreturn]] void throwSchema(const std::string& why, const std::string& next_step = "Leave the keyword out or say it differently");
 
 }  // namespace hearth::sampling

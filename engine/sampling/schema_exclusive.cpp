@@ -40,11 +40,12 @@ void SchemaReader::checkExclusive(const std::vector<std::vector<Constraints>>& w
                     if (!excludes(written, other, depth))
                         throwSchema("the keyword oneOf has alternatives that can be true at once (number " +
                                         std::to_string(i + 1) + " and number " + std::to_string(j + 1) + ')',
-                                    "Use anyOf, or make the alternatives differ by type or by a required property with const.");
+                                    "Use anyOf, or make the alternatives differ by type or by a required property with const");
         }
 }
 
 bool SchemaReader::excludes(const Constraints& written, const Constraints& other, int depth) const {
+    spend();
     if (depth > max_depth) return false;
     if (written.values)
         return std::all_of(written.values->begin(), written.values->end(),

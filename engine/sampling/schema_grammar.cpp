@@ -49,13 +49,13 @@ std::string alternatives(const std::vector<std::string>& ways) {
 
 std::string SchemaGrammar::write(const Json& document) {
     const Expression root = schemaRule(document);
-    if (!root) throwSchema("no value can fulfil it", "Look for an empty enum, false, or limits that contradict each other.");
+    if (!root) throwSchema("no value can fulfil it", "Look for an empty enum, false, or limits that contradict each other");
     return "root ::= " + *root + '\n' + text_;
 }
 
 void SchemaGrammar::addRule(const std::string& name, const std::string& body) {
     text_ += name + " ::= " + body + '\n';
-    if (text_.size() > max_grammar) throwSchema("its grammar becomes larger than 8 MiB", "Use a smaller schema.");
+    if (text_.size() > max_grammar) throwSchema("its grammar becomes larger than 8 MiB", "Use a smaller schema");
 }
 
 std::string SchemaGrammar::rule(const std::string& body) {
@@ -81,7 +81,7 @@ SchemaGrammar::Expression SchemaGrammar::schemaRule(const Json& schema) {
     const auto [entry, is_new] = rules_by_schema_.try_emplace(schema.dump(), std::nullopt);
     if (!is_new) return entry->second;
     if (++n_schemas_ > max_schemas || ++depth_ > max_depth)
-        throwSchema("it is too large or nested too deep", "Use a smaller schema.");
+        throwSchema("it is too large or nested too deep", "Use a smaller schema");
     const std::string name = "s" + std::to_string(n_schemas_);
     entry->second = name;   // a reference back to here finds the name; if nothing is valid, a rule without an end says so
     std::vector<std::string> ways;
@@ -89,8 +89,8 @@ SchemaGrammar::Expression SchemaGrammar::schemaRule(const Json& schema) {
         if (const Expression way = constrained(c)) ways.push_back(*way);
     --depth_;
     addRule(name, ways.empty() ? "[]" : alternatives(ways));
-    if (ways.empty()) rules_by_schema_[schema.dump()] = std::nullopt;
-    return rules_by_schema_[schema.dump()];
+    if (ways.empty()) entry->second = std::nullopt;
+    return entry->second;
 }
 
 SchemaGrammar::Expression SchemaGrammar::constrained(const Constraints& c) {
@@ -115,7 +115,7 @@ SchemaGrammar::Expression SchemaGrammar::listed(const Constraints& c) {
     for (const Json& value : *c.values) {
         const auto fits = reader_.fits(c, value);
         if (!fits) throwSchema("the keyword enum (or const) stands beside keywords that its value " + value.dump().substr(0, 60) +
-                               " cannot be checked against", "Keep the enum alone.");
+                               " cannot be checked against", "Keep the enum alone");
         if (*fits) ways.push_back(gbnf::literal(value.dump()));
     }
     if (ways.empty()) return std::nullopt;
@@ -146,7 +146,7 @@ SchemaGrammar::Expression SchemaGrammar::text(const Constraints& c) {
     if ((c.has_pattern && (counted || !format.empty())) || (counted && !format.empty()))
         throwSchema(std::string("the keyword ") + (c.has_pattern ? "pattern" : "format") + " cannot be kept together with " +
                         (counted ? "minLength or maxLength" : "format"),
-                    "Say it in one pattern.");
+                    "Say it in one pattern");
     if (!format.empty()) return quoted(rule(format));
     const std::string one = basic("char");
     if (c.has_pattern) return quoted(rule(gbnf::fromRegex(c.pattern, one)));
@@ -284,15 +284,17 @@ std::string SchemaGrammar::nameOutside(const std::vector<std::string>& names, si
 }
 
 std::string grammarFromSchema(std::string_view schema_text) {
-    if (schema_text.size() > max_schema) throwSchema("it is larger than 4 MiB", "Use a smaller schema.");
+    if (schema_text.size() > max_schema) throwSchema("it is larger than 4 MiB", "Use a smaller schema");
     Json document;
     try {
         document = Json::parse(schema_text, [](int depth, Json::parse_event_t, Json&) {
-            if (depth > 500) throwSchema("it is nested too deep", "Use a smaller schema.");
+            if (depth > 500) throwSchema("it is nested too deep", "Use a smaller schema");
             return true;
         });
     } catch (const Json::parse_error& error) {
-        throwSchema(std::string("it is not valid JSON (at byte ") + std::to_string(error.byte) + ')', "Correct the text.");
+        throwSchema(std::string("it is not valid JSON (at byte ") + std::to_string(error.byte) + ')', "Correct the text");
+    } catch (const Json::exception&) {
+        throwSchema("it holds a number that is too large", "Use a smaller number");
     }
     return SchemaGrammar(document).write(document);
 }

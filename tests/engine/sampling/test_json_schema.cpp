@@ -1,4 +1,5 @@
 #include <QByteArray>
+#include <QElapsedTimer>
 #include <QTest>
 
 #include "cases.h"
@@ -20,6 +21,8 @@ private slots:
     void documents();
     void refused_data();
     void refused();
+    void hostile_data();
+    void hostile();
 };
 
 void TestJsonSchema::counts() {
@@ -108,6 +111,59 @@ void TestJsonSchema::refused() {
     } catch (const hearth::Error& error) {
         QVERIFY2(QString::fromStdString(error.why()).contains(keyword), error.what());
     }
+}
+
+void TestJsonSchema::hostile_data() {
+    QTest::addColumn<QByteArray>("schema");
+    const auto nested = [](const std::string& open, const std::string& inner, const std::string& close, int n) {
+        std::string text;
+        for (int i = 0; i < n; ++i) text += open;
+        text += inner;
+        for (int i = 0; i < n; ++i) text += close;
+        return QByteArray::fromStdString(text);
+    };
+    /// Each definition is made of the next one twice.
+    const auto doubling = [](const std::string& keyword, const std::string& last) {
+        std::string text = "{\"$ref\": \"#/$defs/d0\", \"$defs\": {";
+        for (int i = 0; i < 50; ++i) {
+            const std::string next = "{\"$ref\": \"#/$defs/d" + std::to_string(i + 1) + "\"}";
+            text += "\"d" + std::to_string(i) + "\": {\"" + keyword + "\": [" + next + ", " + next + "]}, ";
+        }
+        return QByteArray::fromStdString(text + "\"d50\": " + last + "}}");
+    };
+    QTest::addRow("brackets") << nested("[", "", "]", 100000);
+    QTest::addRow("deep items") << nested(R"({"items": )", "{}", "}", 400);
+    QTest::addRow("deep allOf") << nested(R"({"allOf": [)", "{}", "]}", 240);
+    QTest::addRow("anyOf doubles") << doubling("anyOf", R"({"type": "integer"})");
+    QTest::addRow("anyOf doubles nothing") << doubling("anyOf", "false");
+    QTest::addRow("oneOf doubles") << doubling("oneOf", R"({"type": "object"})");
+    QTest::addRow("allOf doubles") << doubling("allOf", R"({"minimum": 3})");
+    QTest::addRow("grows in a circle") << QByteArray(
+        R"({"$defs": {"a": {"type": "object", "properties": {"x": {"allOf": [{"$ref": "#/$defs/a"}, {"properties":)"
+        R"( {"x": {"$ref": "#/$defs/a"}}}]}}}}, "$ref": "#/$defs/a"})");
+    QTest::addRow("long string") << QByteArray(R"({"type": "string", "minLength": 99999999})");
+    QTest::addRow("many items") << QByteArray(R"({"items": {"maxItems": 50000, "items": {"maxLength": 50000}}, "maxItems": 50000})");
+    QTest::addRow("pattern repeats") << QByteArray(R"j({"pattern": "((((a{1000}){1000}){1000}){1000})"})j");
+    QTest::addRow("pattern parentheses") << "{\"pattern\": \"" + nested("(", "a", ")", 50000) + "\"}";
+    QTest::addRow("long name") << "{\"properties\": {\"" + QByteArray(50000, 'x') + "\": {}}, \"additionalProperties\": true}";
+    QTest::addRow("half a character") << QByteArray("{\"const\": \"\xC3\"}");
+    QTest::addRow("large number") << QByteArray(R"({"type": "integer", "minimum": 1e400})");
+}
+
+/// Any answer, an error included, but a quick one and no crash.
+void TestJsonSchema::hostile() {
+    QFETCH(QByteArray, schema);
+    QElapsedTimer timer;
+    timer.start();
+    try {
+        GrammarState state(Grammar::parse(grammarFromSchema(schema.toStdString())));
+        for (int i = 0; i < 50; ++i)
+            for (const char* text : {"{", "\"x", "[", "1", "a"})
+                if (state.acceptText(text)) break;
+    } catch (const hearth::Error& error) {
+        QVERIFY(!error.why().empty());
+    }
+    QVERIFY2(timer.elapsed() < 20 * 2000, qPrintable(QString::number(timer.elapsed())));
 }
 
 QTEST_APPLESS_MAIN(TestJsonSchema)
