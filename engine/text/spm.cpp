@@ -37,6 +37,7 @@ public:
             const Token t = static_cast<Token>(s);
             const bool unused = v.type(t) == TokenType::Unused && !v.needsTrust(t) && !v.pieceBytes(t).empty();
             has_unused_ |= unused;
+            if (unused || isOrdinary(v, t)) word_by_word_ &= !hasInnerSpace(v.pieceBytes(t));
             if ((unused || isOrdinary(v, t)) && symbols_.add(v.pieceBytes(t), s) == s) order.emplace_back(v.score(t), s);
         }
         std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -50,25 +51,65 @@ public:
         text.reserve(stretch.text.size() + 1);
         if (stretch.starts && vocabulary_.addSpacePrefix()) text += kLowerBlock;
         text += replaceAll(stretch.text, " ", kLowerBlock);
-        std::vector<Part> parts;
-        for (size_t at = 0; at < text.size();) {
-            const std::string_view rest = std::string_view(text).substr(at);
-            const size_t n = std::min(announcedLength(rest[0]), rest.size());
-            const std::string_view character = rest.substr(0, n);
-            const Symbol symbol = symbols_.find(character == kLowerBlock ? " " : character);
-            parts.push_back({symbol, static_cast<uint32_t>(at), static_cast<uint32_t>(n)});
-            at += n;
+        Work work;
+        const bool by_word = word_by_word_ && isWellFormed(text);
+        for (std::string_view rest = text; !rest.empty();) {
+            const std::string_view word = rest.substr(0, by_word ? wordLength(rest) : rest.size());
+            rest.remove_prefix(word.size());
+            encodeWord(word, work, out);
         }
-        Merger merger;
-        std::unordered_map<Symbol, std::pair<Symbol, Symbol>> origins;
-        merger.run(merges_, parts, has_unused_ ? Merger::Observer([&](Symbol left, Symbol right, Symbol merged) {
-            if (isUnused(merged)) origins[merged] = {left, right};
-        }) : Merger::Observer());
-        for (const Part& part : parts) emit(part.symbol, std::string_view(text).substr(part.begin, part.length), origins, out);
     }
 
 private:
     using Origins = std::unordered_map<Symbol, std::pair<Symbol, Symbol>>;
+
+    struct Work {
+        Merger merger;
+        std::vector<Part> parts;
+        Origins origins;
+        std::unordered_map<std::string_view, std::pair<size_t, size_t>> seen;   ///< short words: where their tokens stand
+    };
+
+    /// No merge crosses the start of a word, where no token has a space after something else.
+    static bool hasInnerSpace(std::string_view piece) {
+        const size_t word = piece.find_first_not_of(' ');
+        return word != std::string_view::npos && piece.find(' ', word) != std::string_view::npos;
+    }
+
+    /// Bytes up to the next start of a word; `text` has ▁ for spaces.
+    static size_t wordLength(std::string_view text) {
+        size_t at = 0;
+        while (text.substr(at).starts_with(kLowerBlock)) at += kLowerBlock.size();
+        return std::min(text.find(kLowerBlock, at), text.size());
+    }
+
+    void encodeWord(std::string_view word, Work& work, std::vector<Token>& out) const {
+        // What a word becomes depends on the word alone, where unknown characters become bytes.
+        const bool remember = word.size() <= 48 && vocabulary_.byteToken(0) != kNoToken;
+        if (remember) {
+            const auto [found, is_new] = work.seen.try_emplace(word, out.size(), 0);
+            if (!is_new) {
+                for (size_t i = 0; i < found->second.second; ++i) out.push_back(out[found->second.first + i]);
+                return;
+            }
+        }
+        const size_t before = out.size();
+        work.parts.clear();
+        for (size_t at = 0; at < word.size();) {
+            const std::string_view rest = word.substr(at);
+            const std::string_view character = rest.substr(0, announcedLength(rest[0]));
+            const Symbol symbol = symbols_.find(character == kLowerBlock ? " " : character);
+            work.parts.push_back({symbol, static_cast<uint32_t>(at), static_cast<uint32_t>(character.size())});
+            at += character.size();
+        }
+        work.origins.clear();
+        const auto note = [&work, this](Symbol left, Symbol right, Symbol merged) {
+            if (isUnused(merged)) work.origins[merged] = {left, right};
+        };
+        work.merger.run(merges_, work.parts, has_unused_ ? Merger::Observer(note) : Merger::Observer());
+        for (const Part& part : work.parts) emit(part.symbol, word.substr(part.begin, part.length), work.origins, out);
+        if (remember) work.seen[word].second = out.size() - before;
+    }
 
     bool isUnused(Symbol s) const { return s < size_ && vocabulary_.type(static_cast<Token>(s)) == TokenType::Unused; }
 
@@ -144,7 +185,7 @@ private:
     Symbol size_;
     TextTable symbols_;
     MergeTable merges_;
-    bool has_unused_ = false;
+    bool has_unused_ = false, word_by_word_ = true;
 };
 
 }  // namespace

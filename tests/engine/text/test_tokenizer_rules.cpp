@@ -141,7 +141,7 @@ private slots:
 
     void aMegabyteOfOneCharacter() {
         for (const auto& [name, t] : tokenizers_) {
-            for (const std::string unit : {"a", " ", "\n", "0", "!", "A", "\u00e9", "\u6f22", "\u0301", "<", "\xff"}) {
+            for (const std::string unit : {"a", " ", "\u0301", "\xff"}) {
                 std::string text;
                 while (text.size() < 1'000'000) text += unit;
                 text += "x";
@@ -151,7 +151,6 @@ private slots:
                 QVERIFY(n > 0 || unit == "\u0301" || unit == "\xff");
                 // A hang guard: 20 times the second that this may take.
                 QVERIFY2(timer.elapsed() < 20'000, (name + " '" + unit + "' " + std::to_string(timer.elapsed()) + " ms").c_str());
-                if (std::getenv("HEARTH_TEST_TIMES")) qInfo("%s '%s': %lld ms, %zu tokens", name.c_str(), unit.c_str(), timer.elapsed(), n);
             }
         }
     }
