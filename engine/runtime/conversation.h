@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -20,14 +21,15 @@ struct Message {
 
 struct ReplyOptions {
     GenerationOptions generation;
-    /// Extra variables of the template, e.g. {"enable_thinking": false}.
+    std::optional<bool> enable_thinking = std::nullopt;   ///< where the template has a switch for it
+    /// More variables of the template.
     nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();
 };
 
 struct Reply {
-    Message message;                  ///< role "assistant", also appended to the conversation
+    Message message = {};             ///< role "assistant", also appended to the conversation
     EndReason reason = EndReason::none;
-    GenerationStatistics statistics;
+    GenerationStatistics statistics = {};
     std::vector<std::string> notes;   ///< sentences for the user: what the template changed, what no longer fits
 };
 
@@ -36,7 +38,9 @@ class Conversation {
 public:
     using OnPiece = std::function<void(const text::Piece&)>;
 
+    /// Throws Error: a file without a vocabulary, a template that cannot be read.
     explicit Conversation(std::shared_ptr<Model> model);
+    ~Conversation();
 
     /// May be edited between replies; what stays the same is not computed again.
     std::vector<Message>& messages() { return messages_; }
@@ -51,6 +55,7 @@ public:
     size_t promptTokens(const ReplyOptions& options) const;
     /// What the user should know about the template in use (none in the file, and what stands in).
     const std::vector<std::string>& notes() const { return notes_; }
+    const text::ChatTemplate& chatTemplate() const { return *template_; }
 
 private:
     struct Prompt {
@@ -64,6 +69,9 @@ private:
     std::shared_ptr<Model> model_;
     std::vector<Message> messages_;
     Session session_;
+    std::function<bool(std::string_view)> has_token_;
+    std::unique_ptr<text::ChatTemplate> template_;
+    std::vector<std::string> template_stops_;
     std::vector<std::string> notes_;
 };
 

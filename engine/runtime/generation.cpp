@@ -34,7 +34,7 @@ Generation::Generation(Session& session, std::vector<Token> prompt, const Genera
       options_(options),
       on_text_(std::move(on_text)),
       sampler_(withSuppressed(options.sampling, session.model().vocabulary())),
-      decoder_(session.model().sharedTokenizer(), {.control_tokens = options.show_control_tokens, .at_text_start = false}),
+      decoder_(session.model().sharedTokenizer(), {.control_tokens = false, .at_text_start = false}),
       stops_(options.stop) {
     if (prompt.empty()) throw Error("nothing to answer", "the prompt has no tokens", "Write something");
     const uint32_t context = session.model().context();
@@ -76,12 +76,12 @@ void Generation::choose(std::span<const float> logits) {
     sampler_.accept(token);
     generated_.push_back(token);
     ++statistics_.generated_tokens;
-    if (vocabulary.isEog(token) && !options_.ignore_end) {
-        if (options_.show_control_tokens) show(decoder_.push(token));
-        end(EndReason::end_of_generation);
-        return;
-    }
-    show(decoder_.push(token));
+    const bool ends = vocabulary.isEog(token) && !options_.ignore_end;
+    if (vocabulary.isControl(token) && std::ranges::find(options_.shown_tokens, token) != options_.shown_tokens.end())
+        show(decoder_.finish() + std::string(vocabulary.pieceBytes(token)));
+    else if (!ends)
+        show(decoder_.push(token));
+    if (ends) return end(EndReason::end_of_generation);
     if (stops_.stopped()) return end(EndReason::stop_string);
     if (options_.max_tokens >= 0 && std::cmp_greater_equal(generated_.size(), options_.max_tokens)) return end(EndReason::max_tokens);
     pending_.assign(1, token);

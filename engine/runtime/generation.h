@@ -32,7 +32,7 @@ struct GenerationOptions {
     int64_t max_tokens = -1;                            ///< −1 = until the end
     std::vector<std::string> stop;
     Overflow overflow = Overflow::stop;
-    bool show_control_tokens = false;                   ///< control tokens appear in the text (for whoever reads markers)
+    std::vector<Token> shown_tokens;                    ///< control tokens that appear in the text all the same (markers)
     bool ignore_end = false;                            ///< goes on after an end-of-generation token (benchmarks)
 };
 

@@ -54,7 +54,7 @@ struct RenderedConversation : Rendered {
 namespace jinja {
 struct Limits;
 struct Program;
-}
+}  // namespace jinja
 
 /// A chat template of a model file, parsed. Immutable, so it may be used by several threads at once.
 ///
@@ -90,7 +90,7 @@ private:
 
 /// A template for a model whose file has none.
 struct FallbackTemplate {
-    std::string name;                ///< "ChatML", "Llama 3" …, for the user
+    std::string name;  ///< "ChatML", "Llama 3" …, for the user
     std::string source;
     std::vector<std::string> stops;  ///< texts that end an answer, where no token does
 };

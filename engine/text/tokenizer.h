@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/text/segment.h"
 #include "engine/text/tokenizer_model.h"
 #include "engine/text/tokenizer_tables.h"
 #include "engine/text/vocabulary.h"
@@ -15,13 +16,6 @@ namespace hearth::text {
 struct EncodeOptions {
     bool add_special = true;     ///< add the BOS (and EOS, SEP) that the vocabulary asks for
     bool parse_special = false;  ///< may text become control tokens? Never for what a user typed
-};
-
-/// A piece of a prompt. What a template wrote is trusted: it may become control tokens. What a user, a tool or a
-/// document said is not.
-struct Segment {
-    std::string_view text;
-    bool trusted = false;
 };
 
 /// What encode() did that the caller may want to tell.
@@ -44,9 +38,10 @@ public:
     const Vocabulary& vocabulary() const { return *vocabulary_; }
 
     /// Any bytes are accepted; those that are no UTF-8 become U+FFFD, or byte tokens where the vocabulary has them.
-    /// Throws Error for texts of 4 GiB and more, and for a file without a vocabulary. A BOS that the text begins with
+    /// Throws Error for texts of more than 1 GiB, and for a file without a vocabulary. A BOS that the text begins with
     /// does not keep the one asked for from being added (see EncodeNotes).
-    std::vector<Token> encode(std::string_view text, const EncodeOptions& options = {}, EncodeNotes* notes = nullptr) const;
+    std::vector<Token> encode(std::string_view text, const EncodeOptions& options = {},
+                              EncodeNotes* notes = nullptr) const;
     /// The tokens of all segments as one text, such as a rendered template. Control tokens come only from text that is
     /// trusted from their first byte to their last. A BOS that both the text begins with and the vocabulary asks for
     /// comes once (see EncodeNotes).
@@ -60,15 +55,15 @@ public:
     bool dropsLeadingSpace() const;
 
 private:
-    struct Text;   ///< the text of a call and which of it is trusted
+    struct Text;  ///< the text of a call and which of it is trusted
 
     std::vector<Token> encodeText(const Text& text, bool add_special, bool one_bos, EncodeNotes* notes) const;
     void encodeBody(const Text& text, std::vector<Token>& out) const;
 
     std::shared_ptr<const Vocabulary> vocabulary_;
     std::unique_ptr<const TokenizerModel> model_;
-    Trie specials_;                        ///< control, unknown and user-defined tokens
-    std::array<bool, 256> special_first_{};   ///< bytes that such tokens begin with
+    Trie specials_;  ///< control, unknown and user-defined tokens
+    std::array<bool, 256> special_first_{};  ///< bytes that such tokens begin with
 };
 
 }  // namespace hearth::text
