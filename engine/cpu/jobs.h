@@ -22,6 +22,7 @@ static_assert(sizeof(XBlock) == 64);
 struct ProductJob {
     const uint8_t* weight = nullptr;
     size_t row_bytes = 0, rows = 0, cols = 0, begin = 0, end = 0;
+    size_t ahead = 0;  ///< rows up to which the same thread is likely to go on: the next ones are prefetched
     const XBlock* rounded = nullptr;  ///< for block types: [tokens, cols / 32], tokens rounded_stride blocks apart
     size_t rounded_stride = 0;
     const float* x = nullptr;         ///< for float types: [tokens, cols]

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -108,6 +109,34 @@ Task makeTask(const Kernels& kernels, const Product& product) {
     return task;
 }
 
+/// Hands pieces out so that a thread goes through neighbours, whose weights it prefetches, and then helps the others. Each
+/// call takes one piece, so as many calls as there are pieces take them all.
+class Ranges {
+public:
+    Ranges(size_t pieces, unsigned threads) : ranges_(threads) {
+        for (size_t t = 0; t < threads; ++t) {
+            ranges_[t].next = pieces * t / threads;
+            ranges_[t].end = pieces * (t + 1) / threads;
+        }
+    }
+    struct Taken { size_t piece, end; };
+    Taken take(unsigned thread) {
+        for (size_t i = thread;; i = (i + 1) % ranges_.size()) {
+            Range& range = ranges_[i];
+            if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
+            const size_t piece = range.next.fetch_add(1, std::memory_order_relaxed);
+            if (piece < range.end) return {piece, range.end};
+        }
+    }
+
+private:
+    struct alignas(64) Range {
+        std::atomic<size_t> next = 0;
+        size_t end = 0;
+    };
+    std::vector<Range> ranges_;
+};
+
 }  // namespace
 
 void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {
@@ -124,12 +153,15 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
         task.job.end = product.weight.rows;
         tasks.push_back(std::move(task));
     }
-    pool.run(pieces, [&](size_t piece) {
-        const auto after = std::ranges::upper_bound(tasks, piece, {}, &Task::first_piece);
-        const Task& task = *(after - 1);
+    Ranges ranges(pieces, pool.threads());
+    pool.run(pieces, [&](size_t, unsigned thread) {
+        const auto [piece, end] = ranges.take(thread);
+        const Task& task = *(std::ranges::upper_bound(tasks, piece, {}, &Task::first_piece) - 1);
         ProductJob job = task.job;
+        const size_t rows = job.end;
         job.begin = (piece - task.first_piece) * task.piece_rows;
-        job.end = std::min(job.end, job.begin + task.piece_rows);
+        job.end = std::min(rows, job.begin + task.piece_rows);
+        job.ahead = std::min(rows, (end - task.first_piece) * task.piece_rows);
         job.scratch = threadScratch(kernels.products->scratch(job.tokens));
         task.kernel(job);
     });

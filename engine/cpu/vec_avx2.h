@@ -97,16 +97,29 @@ HEARTH_INLINE I twoRows(const uint8_t* low, const uint8_t* high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
                                    _mm_loadu_si128(reinterpret_cast<const __m128i*>(high)), 1);
 }
-HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
-    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
-    const size_t s = rows.stride;
-    const I a = twoRows(p, q), b = twoRows(p + s, q + s), c = twoRows(p + 2 * s, q + 2 * s), d = twoRows(p + 3 * s, q + 3 * s);
+/// Words of four vectors, transposed in each half.
+HEARTH_INLINE void transpose(I a, I b, I c, I d, I* out) {
     const I ab_low = _mm256_unpacklo_epi32(a, b), ab_high = _mm256_unpackhi_epi32(a, b);
     const I cd_low = _mm256_unpacklo_epi32(c, d), cd_high = _mm256_unpackhi_epi32(c, d);
     out[0] = _mm256_unpacklo_epi64(ab_low, cd_low);
     out[1] = _mm256_unpackhi_epi64(ab_low, cd_low);
     out[2] = _mm256_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm256_unpackhi_epi64(ab_high, cd_high);
+}
+HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
+    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
+    const size_t s = rows.stride;
+    transpose(twoRows(p, q), twoRows(p + s, q + s), twoRows(p + 2 * s, q + 2 * s), twoRows(p + 3 * s, q + 3 * s), out);
+}
+HEARTH_INLINE void loadLines(const Rows& rows, size_t offset, I* out) {
+    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
+    const size_t s = rows.stride;
+    I a[4], b[4], c[4], d[4];
+    for (size_t j = 0; j < 4; ++j) a[j] = twoRows(p + 16 * j, q + 16 * j);
+    for (size_t j = 0; j < 4; ++j) b[j] = twoRows(p + s + 16 * j, q + s + 16 * j);
+    for (size_t j = 0; j < 4; ++j) c[j] = twoRows(p + 2 * s + 16 * j, q + 2 * s + 16 * j);
+    for (size_t j = 0; j < 4; ++j) d[j] = twoRows(p + 3 * s + 16 * j, q + 3 * s + 16 * j);
+    for (size_t j = 0; j < 4; ++j) transpose(a[j], b[j], c[j], d[j], out + 4 * j);
 }
 HEARTH_INLINE F lowHalf(I a) {
     const I words = _mm256_shuffle_epi8(a, _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1,

@@ -99,16 +99,34 @@ HEARTH_INLINE I fourRows(const uint8_t* p, size_t s) {
     out = _mm512_mask_broadcast_i32x4(out, 0x0f00, load16(p + 8 * s));
     return _mm512_mask_broadcast_i32x4(out, 0xf000, load16(p + 12 * s));
 }
-HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
-    const size_t s = rows.stride;
-    const uint8_t* p = rows.base + offset;
-    const I a = fourRows(p, s), b = fourRows(p + s, s), c = fourRows(p + 2 * s, s), d = fourRows(p + 3 * s, s);
+/// Words of four vectors, transposed in each quarter.
+HEARTH_INLINE void transpose(I a, I b, I c, I d, I* out) {
     const I ab_low = _mm512_unpacklo_epi32(a, b), ab_high = _mm512_unpackhi_epi32(a, b);
     const I cd_low = _mm512_unpacklo_epi32(c, d), cd_high = _mm512_unpackhi_epi32(c, d);
     out[0] = _mm512_unpacklo_epi64(ab_low, cd_low);
     out[1] = _mm512_unpackhi_epi64(ab_low, cd_low);
     out[2] = _mm512_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm512_unpackhi_epi64(ab_high, cd_high);
+}
+HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
+    const size_t s = rows.stride;
+    const uint8_t* p = rows.base + offset;
+    transpose(fourRows(p, s), fourRows(p + s, s), fourRows(p + 2 * s, s), fourRows(p + 3 * s, s), out);
+}
+HEARTH_INLINE void loadLines(const Rows& rows, size_t offset, I* out) {
+    const size_t s = rows.stride;
+    const uint8_t* p = rows.base + offset;
+    I quads[16];  // [4 g + j]: word j of each quarter, of rows 4 g to 4 g + 3
+    for (size_t g = 0; g < 4; ++g, p += 4 * s) transpose(loadI(p), loadI(p + s), loadI(p + 2 * s), loadI(p + 3 * s), quads + 4 * g);
+    for (size_t j = 0; j < 4; ++j) {
+        const I a = quads[j], b = quads[4 + j], c = quads[8 + j], d = quads[12 + j];
+        const I ab_low = _mm512_shuffle_i32x4(a, b, 0x44), ab_high = _mm512_shuffle_i32x4(a, b, 0xee);
+        const I cd_low = _mm512_shuffle_i32x4(c, d, 0x44), cd_high = _mm512_shuffle_i32x4(c, d, 0xee);
+        out[j] = _mm512_shuffle_i32x4(ab_low, cd_low, 0x88);
+        out[4 + j] = _mm512_shuffle_i32x4(ab_low, cd_low, 0xdd);
+        out[8 + j] = _mm512_shuffle_i32x4(ab_high, cd_high, 0x88);
+        out[12 + j] = _mm512_shuffle_i32x4(ab_high, cd_high, 0xdd);
+    }
 }
 HEARTH_INLINE F lowHalf(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 HEARTH_INLINE F highHalf(I a) { return lowHalf(ishr<16>(a)); }

@@ -114,6 +114,10 @@ inline I loadRows32(const Rows& rows, size_t offset) {
 inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
     for (size_t j = 0; j < 4; ++j) out[j] = loadRows32(rows, offset + 4 * j);
 }
+/// 64 bytes of each row: out[j] holds bytes 4j to 4j + 3.
+inline void loadLines(const Rows& rows, size_t offset, I* out) {
+    for (size_t j = 0; j < 16; ++j) out[j] = loadRows32(rows, offset + 4 * j);
+}
 /// The half-precision number in the low 16 bits of each lane, or in the high ones.
 inline F lowHalf(I a) { return lanes<F>([&](size_t i) { return halfToFloat(static_cast<uint16_t>(a.v[i])); }); }
 inline F highHalf(I a) { return lowHalf(ishr<16>(a)); }

@@ -46,9 +46,9 @@ double activated(Activation a, double g, double u, bool with_up) {
     const double relu = std::max(g, 0.0), low = std::min(g, 7.0);
     switch (a) {
         case Activation::silu: return g * sigmoid(g) * u;
-        case Activation::gelu: {  // in long double: 1 + tanh cancels below zero
-            const long double x = g;
-            return static_cast<double>(0.5L * x * (1 + std::tanh(std::sqrt(2 / 3.14159265358979323846L) * (x + 0.044715L * x * x * x))) * u);
+        case Activation::gelu: {  // (1 + tanh z) / 2 = e^2z / (1 + e^2z), which does not cancel below zero
+            const double twice = std::exp(2 * std::sqrt(2 / M_PI) * (g + 0.044715 * g * g * g));
+            return g * (std::isinf(twice) ? 1 : twice / (1 + twice)) * u;
         }
         case Activation::relu: return relu * u;
         case Activation::relu2: return relu * relu * u;
