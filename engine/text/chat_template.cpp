@@ -18,7 +18,8 @@ constexpr std::array<std::string_view, 7> kTokenVariables = {"bos_token", "eos_t
                                                              "sep_token", "cls_token", "mask_token"};
 
 /// Some templates build a special token from the role ('<|' + role + '|>'), so the names that templates know are trusted.
-constexpr std::array<std::string_view, 8> kRoles = {"system", "developer", "user", "assistant", "model", "tool", "function", "ipython"};
+constexpr std::array<std::string_view, 8> kRoles = {"system", "developer", "user",     "assistant",
+                                                    "model",  "tool",      "function", "ipython"};
 
 template <size_t n>
 bool isOneOf(const std::array<std::string_view, n>& known, std::string_view name) {
@@ -30,7 +31,8 @@ Value messageValue(const nlohmann::ordered_json& message) {
     if (!message.is_object()) return jinja::fromJson(message, Mark::Input);
     auto dict = std::make_shared<jinja::Dict>();
     for (const auto& [key, item] : message.items()) {
-        const bool known_role = key == "role" && item.is_string() && isOneOf(kRoles, item.get_ref<const std::string&>());
+        const bool known_role =
+            key == "role" && item.is_string() && isOneOf(kRoles, item.get_ref<const std::string&>());
         dict->set(Value::string(key, Mark::Input), jinja::fromJson(item, known_role ? Mark::Trusted : Mark::Input));
     }
     return jinja::DictPtr(std::move(dict));
@@ -68,10 +70,16 @@ const TemplateCapabilities& ChatTemplate::capabilities() const {
 }
 
 Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now) const {
-    return render(context, now, jinja::Limits{});
+    jinja::Limits limits;
+    // Some templates look through all messages for each message.
+    constexpr uint64_t kStepsPerMessage = 10'000;
+    if (context.is_object() && context.contains("messages"))
+        limits.steps += kStepsPerMessage * context["messages"].size();
+    return render(context, now, limits);
 }
 
-Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now, const jinja::Limits& limits) const {
+Rendered ChatTemplate::render(const nlohmann::ordered_json& context, const std::tm& now,
+                              const jinja::Limits& limits) const {
     jinja::Runtime runtime(limits, now);
     if (!context.is_object()) throw TemplateError(0, "its variables are not given as a JSON object");
     for (const auto& [name, json] : context.items()) runtime.setGlobal(name, variable(name, json));

@@ -34,7 +34,7 @@ public:
     Json no_tools;
 
     std::optional<std::string> text(const Json& messages, const Json& more = Json::object()) const {
-        Json context{{"messages", messages},      {"tools", no_tools},  {"documents", nullptr},
+        Json context{{"messages", messages},          {"tools", no_tools}, {"documents", nullptr},
                      {"add_generation_prompt", true}, {"bos_token", kBos}, {"eos_token", "[hearth-eos]"}};
         context.update(more);
         try {
@@ -43,9 +43,11 @@ public:
             return std::nullopt;
         }
     }
-    bool shows(const Json& messages, std::initializer_list<std::string_view> texts, const Json& more = Json::object()) const {
+    bool shows(const Json& messages, std::initializer_list<std::string_view> texts,
+               const Json& more = Json::object()) const {
         const auto rendered = text(messages, more);
-        return rendered && std::all_of(texts.begin(), texts.end(), [&](auto t) { return rendered->find(t) != std::string::npos; });
+        return rendered &&
+               std::all_of(texts.begin(), texts.end(), [&](auto t) { return rendered->find(t) != std::string::npos; });
     }
 
     static constexpr const char* kBos = "[hearth-bos]";
@@ -55,7 +57,9 @@ private:
 };
 
 Json toolCallMessages(const Json& arguments, bool parts) {
-    Json call{{"id", "call00001"}, {"type", "function"}, {"function", Json{{"name", "hearthtool"}, {"arguments", arguments}}}};
+    Json call{{"id", "call00001"},
+              {"type", "function"},
+              {"function", Json{{"name", "hearthtool"}, {"arguments", arguments}}}};
     Json assistant = message("assistant", "");
     assistant["tool_calls"] = Json::array({call});
     Json result = message("tool", "hearthresult");
@@ -65,12 +69,14 @@ Json toolCallMessages(const Json& arguments, bool parts) {
 }
 
 Json toolDefinition() {
-    return Json::array({Json{{"type", "function"},
-                             {"function", Json{{"name", "hearthtool"},
-                                               {"description", "hearthdescription"},
-                                               {"parameters", Json{{"type", "object"},
-                                                                   {"properties", Json{{"hearthkey", Json{{"type", "string"}, {"description", "key"}}}}},
-                                                                   {"required", Json::array({"hearthkey"})}}}}}}});
+    return Json::array({Json{
+        {"type", "function"},
+        {"function",
+         Json{{"name", "hearthtool"},
+              {"description", "hearthdescription"},
+              {"parameters", Json{{"type", "object"},
+                                  {"properties", Json{{"hearthkey", Json{{"type", "string"}, {"description", "key"}}}}},
+                                  {"required", Json::array({"hearthkey"})}}}}}}});
 }
 
 bool mentions(const std::string& source, std::string_view word) { return source.find(word) != std::string::npos; }
@@ -90,6 +96,19 @@ std::string joinParts(const Json& parts, bool& lost) {
     return text;
 }
 
+/// Copying and destroying JSON is recursive, so what comes from outside must not be nested deeply.
+void checkDepth(const Json& json) {
+    constexpr size_t kMaxDepth = 200;
+    std::vector<std::pair<const Json*, size_t>> open{{&json, 0}};
+    while (!open.empty()) {
+        const auto [value, depth] = open.back();
+        open.pop_back();
+        if (depth > kMaxDepth) throw TemplateError(0, "the conversation is nested too deeply");
+        if (value->is_structured())
+            for (const Json& item : *value) open.emplace_back(&item, depth + 1);
+    }
+}
+
 /// Step by step, with a note for each step that changed something.
 class Adapter {
 public:
@@ -106,7 +125,8 @@ public:
         if (!can_.system_role) mergeSystem();
         if (!can_.text_content && can_.parts_content)
             for (Json& m : messages_)
-                if (m.contains("content") && m["content"].is_string()) m["content"] = textParts(m["content"].get<std::string>());
+                if (m.contains("content") && m["content"].is_string())
+                    m["content"] = textParts(m["content"].get<std::string>());
     }
 
     /// For templates that want strict turns: neighbours of one role become one message. True if something changed.
@@ -115,8 +135,9 @@ public:
         bool changed = false;
         for (const Json& m : messages_) {
             const bool plain = m.contains("content") && m["content"].is_string() && !m.contains("tool_calls");
-            if (plain && !joined.empty() && (hasRole(m, "user") || hasRole(m, "assistant")) && joined.back().value("role", "") == m.value("role", "") &&
-                joined.back().contains("content") && joined.back()["content"].is_string() && !joined.back().contains("tool_calls")) {
+            if (plain && !joined.empty() && (hasRole(m, "user") || hasRole(m, "assistant")) &&
+                joined.back().value("role", "") == m.value("role", "") && joined.back().contains("content") &&
+                joined.back()["content"].is_string() && !joined.back().contains("tool_calls")) {
                 joined.back()["content"] = contentText(joined.back()) + "\n\n" + contentText(m);
                 changed = true;
             } else {
@@ -125,7 +146,9 @@ public:
         }
         if (changed) {
             messages_ = std::move(joined);
-            note("This model's template wants user and assistant in turns, so messages that follow each other were joined.");
+            note(
+                "This model's template wants user and assistant in turns, so messages that follow each other were "
+                "joined.");
         }
         return changed;
     }
@@ -157,7 +180,8 @@ public:
         messages_ = std::move(rest);
         if (!changed) return false;
         if (system.empty()) return true;
-        const auto user = std::find_if(messages_.begin(), messages_.end(), [](const Json& m) { return hasRole(m, "user"); });
+        const auto user =
+            std::find_if(messages_.begin(), messages_.end(), [](const Json& m) { return hasRole(m, "user"); });
         if (user == messages_.end()) {
             messages_.insert(messages_.begin(), message("user", system));
         } else {
@@ -238,16 +262,19 @@ TemplateCapabilities ChatTemplate::probe() const {
     const auto plain = prober.text(Json::array({user}));
     can.text_content = plain && mentions(*plain, "hearthuser");
     const auto parts = prober.text(Json::array({user_parts}));
-    can.parts_content = parts && mentions(*parts, "hearthuser") && !mentions(*parts, "'type'") && !mentions(*parts, "\"type\"");
+    can.parts_content =
+        parts && mentions(*parts, "hearthuser") && !mentions(*parts, "'type'") && !mentions(*parts, "\"type\"");
     if (!can.text_content && !can.parts_content) can.text_content = true;
     const bool wrap = !can.text_content;
     const auto content = [&](const char* text) { return wrap ? textParts(text) : Json(text); };
     const Json user_message = message("user", content("hearthuser"));
     const auto bare = prober.text(Json::array({user_message}));
     can.writes_bos = bare && bare->starts_with(Prober::kBos);
-    can.system_role = prober.shows(Json::array({message("system", content("hearthsystem")), user_message}), {"hearthsystem", "hearthuser"});
-    can.developer_role = mentions(source(), "developer") &&
-                         prober.shows(Json::array({message("developer", content("hearthsystem")), user_message}), {"hearthsystem"});
+    can.system_role = prober.shows(Json::array({message("system", content("hearthsystem")), user_message}),
+                                   {"hearthsystem", "hearthuser"});
+    can.developer_role =
+        mentions(source(), "developer") &&
+        prober.shows(Json::array({message("developer", content("hearthsystem")), user_message}), {"hearthsystem"});
     can.tools = prober.shows(Json::array({user_message}), {"hearthtool"}, Json{{"tools", toolDefinition()}});
     const Json object{{"hearthkey", "hearthvalue"}}, with_tools{{"tools", toolDefinition()}};
     const auto as_object = prober.text(toolCallMessages(object, wrap), with_tools);
@@ -266,6 +293,7 @@ TemplateCapabilities ChatTemplate::probe() const {
 }
 
 RenderedConversation ChatTemplate::renderConversation(const Conversation& conversation, const std::tm& now) const {
+    for (const Json* json : {&conversation.messages, &conversation.tools, &conversation.extra}) checkDepth(*json);
     const TemplateCapabilities& can = capabilities();
     Adapter adapter(can, conversation.messages);
     adapter.run();
@@ -276,16 +304,18 @@ RenderedConversation ChatTemplate::renderConversation(const Conversation& conver
     context["add_generation_prompt"] = conversation.add_generation_prompt;
     context["bos_token"] = conversation.bos_token;
     context["eos_token"] = conversation.eos_token;
-    if (has_tools && !can.tools) adapter.note("This model's template has no place for tools, so the model does not see them.");
+    if (has_tools && !can.tools)
+        adapter.note("This model's template has no place for tools, so the model does not see them.");
     if (conversation.enable_thinking) {
         for (const std::string& name : can.thinking_switches) context[name] = *conversation.enable_thinking;
-        if (can.thinking_switches.empty() && !*conversation.enable_thinking && !can.reasoning_effort && mentions(source(), "think"))
+        if (can.thinking_switches.empty() && !*conversation.enable_thinking && !can.reasoning_effort &&
+            mentions(source(), "think"))
             adapter.note("This model's template cannot switch thinking off.");
     }
     // Each retry mends one thing that templates refuse; the first error is the one worth telling.
     using Mend = bool (Adapter::*)();
-    constexpr Mend kMends[] = {&Adapter::fillContents, &Adapter::joinNeighbours, &Adapter::mergeSystem, &Adapter::joinNeighbours,
-                               &Adapter::beginWithUser};
+    constexpr Mend kMends[] = {&Adapter::fillContents, &Adapter::joinNeighbours, &Adapter::mergeSystem,
+                               &Adapter::joinNeighbours, &Adapter::beginWithUser};
     std::exception_ptr first_error;
     for (size_t next = 0;;) {
         context["messages"] = adapter.messages();

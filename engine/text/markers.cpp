@@ -76,9 +76,12 @@ std::vector<std::string> MarkerSet::texts() const {
     return out;
 }
 
-MarkerSet findMarkers(std::string_view source, std::string_view prompt, const std::function<bool(std::string_view)>& has_token) {
+MarkerSet findMarkers(std::string_view source, std::string_view prompt,
+                      const std::function<bool(std::string_view)>& has_token) {
     MarkerSet set;
-    const auto inSource = [&](std::string_view what) { return !what.empty() && source.find(what) != std::string_view::npos; };
+    const auto inSource = [&](std::string_view what) {
+        return !what.empty() && source.find(what) != std::string_view::npos;
+    };
     const auto isToken = [&](std::string_view what) { return has_token && has_token(what); };
     const bool channels = inSource("<|channel|>") || (source.empty() && isToken("<|channel|>"));
     if (channels && (inSource(kMessage) || isToken(kMessage))) {

@@ -81,10 +81,10 @@ private:
     size_t rule_ = 0;
     Tag message_tag_ = Tag::Answer;
     std::string buffer_;
-    std::string header_;         ///< harmony: what came since the last message
-    std::string line_ends_;      ///< held back, for a marker may follow them
+    std::string header_;  ///< harmony: what came since the last message
+    std::string line_ends_;  ///< held back, for a marker may follow them
     bool after_marker_ = false;  ///< line ends that come now are dropped
-    bool answered_ = false;      ///< some answer text has come out
+    bool answered_ = false;  ///< some answer text has come out
 };
 
 }  // namespace hearth::text

@@ -73,7 +73,23 @@ struct DictLiteral : Expression {
     Value evaluate(Runtime&) const override;
 };
 
-enum class Operator { Add, Sub, Mul, Div, FloorDiv, Mod, Pow, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual, In, NotIn };
+enum class Operator {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    FloorDiv,
+    Mod,
+    Pow,
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    In,
+    NotIn
+};
 
 struct Negate : Expression {
     ExpressionPtr operand;

@@ -20,9 +20,7 @@ bool equal(const Value& a, const Value& b) {
     if (a.isNumber() && b.isNumber()) return equalNumbers(a, b);
     if (a.kind() != b.kind()) return false;
     switch (a.kind()) {
-        case Kind::String:
-            spendBytes(a.text()->size());
-            return a.text()->bytes() == b.text()->bytes();
+        case Kind::String: spendBytes(a.text()->size()); return a.text()->bytes() == b.text()->bytes();
         case Kind::Sequence: {
             const Sequence &x = *a.sequence(), &y = *b.sequence();
             if (!sameKindOfSequence(x, y) || x.items.size() != y.items.size()) return false;
@@ -88,7 +86,8 @@ SequencePtr iterate(const Value& value) {
         case Kind::String: {
             const TextPtr& text = value.text();
             spend(text->length());
-            if (Meter* meter = Meter::current(); meter && text->length() * 2 * sizeof(Text) > meter->limits().memory_bytes)
+            if (Meter* meter = Meter::current();
+                meter && text->length() * 2 * sizeof(Text) > meter->limits().memory_bytes)
                 fail("it takes a text of " + std::to_string(text->length()) + " characters apart");
             for (size_t at = 0; at < text->size();) {
                 const size_t end = at + charLength(text->bytes(), at);
@@ -127,7 +126,8 @@ Mark overallMark(const Value& value) {
         input = std::any_of(value.sequence()->items.begin(), value.sequence()->items.end(), isInput);
     } else if (value.isDict()) {
         const auto& entries = value.dict()->entries();
-        input = std::any_of(entries.begin(), entries.end(), [&](const auto& e) { return isInput(e.first) || isInput(e.second); });
+        input = std::any_of(entries.begin(), entries.end(),
+                            [&](const auto& e) { return isInput(e.first) || isInput(e.second); });
     }
     return input ? Mark::Input : Mark::Trusted;
 }

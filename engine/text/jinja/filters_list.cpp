@@ -12,12 +12,14 @@ Value lengthFilter(Runtime&, const Value& input, Arguments&) { return Value::int
 
 Value firstFilter(Runtime&, const Value& input, Arguments&) {
     const SequencePtr items = iterate(input);
-    return items->items.empty() ? Value::undefined("there is no first item, the sequence is empty") : items->items.front();
+    return items->items.empty() ? Value::undefined("there is no first item, the sequence is empty")
+                                : items->items.front();
 }
 
 Value lastFilter(Runtime&, const Value& input, Arguments&) {
     const SequencePtr items = iterate(input);
-    return items->items.empty() ? Value::undefined("there is no last item, the sequence is empty") : items->items.back();
+    return items->items.empty() ? Value::undefined("there is no last item, the sequence is empty")
+                                : items->items.back();
 }
 
 Value defaultFilter(Runtime&, const Value& input, Arguments& arguments) {
@@ -111,7 +113,8 @@ Value sortFilter(Runtime&, const Value& input, Arguments& arguments) {
     const bool by_attribute = bound.has(2) && !bound[2].isNone(), ignore = !bound.truth(1, false);
     std::vector<Value> attributes;
     if (by_attribute && bound[2].isString()) {
-        for (const TextPtr& name : splitText(bound.text(2), makeText(",").get(), -1, false)) attributes.emplace_back(name);
+        for (const TextPtr& name : splitText(bound.text(2), makeText(",").get(), -1, false))
+            attributes.emplace_back(name);
     } else if (by_attribute) {
         attributes.push_back(bound[2]);
     }
@@ -221,7 +224,8 @@ Value groupByFilter(Runtime&, const Value& input, Arguments& arguments) {
         size_t end = i;
         while (end < keyed.size() && equal(keyed[end].first, keyed[i].first)) members.push_back(keyed[end++].second);
         const Value name = attributeOf(members[0], bound[0], bound.get(1));
-        auto pair = std::make_shared<Sequence>(Sequence::Type::Tuple, std::vector<Value>{name, makeList(std::move(members))});
+        auto pair =
+            std::make_shared<Sequence>(Sequence::Type::Tuple, std::vector<Value>{name, makeList(std::move(members))});
         pair->group = true;
         out.emplace_back(std::move(pair));
         i = end;
@@ -230,11 +234,11 @@ Value groupByFilter(Runtime&, const Value& input, Arguments& arguments) {
 }
 
 constexpr NamedFilter kFilters[] = {
-    {"length", lengthFilter}, {"count", lengthFilter},      {"first", firstFilter},      {"last", lastFilter},
-    {"default", defaultFilter}, {"d", defaultFilter},       {"join", joinFilter},        {"list", listFilter},
-    {"reverse", reverseFilter}, {"items", itemsFilter},     {"sum", sumFilter},          {"min", extremeFilter<false>},
-    {"max", extremeFilter<true>}, {"sort", sortFilter},     {"dictsort", dictSortFilter}, {"unique", uniqueFilter},
-    {"batch", batchFilter},   {"slice", sliceFilter},       {"groupby", groupByFilter}};
+    {"length", lengthFilter},     {"count", lengthFilter}, {"first", firstFilter},       {"last", lastFilter},
+    {"default", defaultFilter},   {"d", defaultFilter},    {"join", joinFilter},         {"list", listFilter},
+    {"reverse", reverseFilter},   {"items", itemsFilter},  {"sum", sumFilter},           {"min", extremeFilter<false>},
+    {"max", extremeFilter<true>}, {"sort", sortFilter},    {"dictsort", dictSortFilter}, {"unique", uniqueFilter},
+    {"batch", batchFilter},       {"slice", sliceFilter},  {"groupby", groupByFilter}};
 
 }  // namespace
 
@@ -251,7 +255,8 @@ Value attributeOf(const Value& item, const Value& attribute, const Value* fallba
     Value value = item;
     for (const TextPtr& part : splitText(attribute.text(), makeText(".").get(), -1, false)) {
         const std::string& name = part->bytes();
-        const bool is_number = !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == std::string::npos;
+        const bool is_number =
+            !name.empty() && name.size() < 10 && name.find_first_not_of("0123456789") == std::string::npos;
         value = step(value, is_number ? Value(Int{std::stoi(name)}) : Value(part));
     }
     return value;

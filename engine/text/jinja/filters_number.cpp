@@ -105,7 +105,7 @@ Value roundFilter(Runtime&, const Value& input, Arguments& arguments) {
     const int precision = static_cast<int>(wanted > 50 ? Int{50} : wanted < -50 ? Int{-50} : wanted);
     if (method == "common") {
         if (input.isIntegral() && precision >= 0) return Value(input.integral());
-        if (input.isIntegral()) return Value(static_cast<Int>(roundDecimal(input.real(), precision)));
+        if (input.isIntegral()) return Value(truncated(roundDecimal(input.real(), precision)).value_or(0));
         return Value(std::isfinite(input.real()) ? roundDecimal(input.real(), precision) : input.real());
     }
     const double unit = std::pow(10.0, precision), scaled = input.real() * unit;
@@ -140,8 +140,11 @@ Value fileSizeFilter(Runtime&, const Value& input, Arguments& arguments) {
     return Value::string(std::string(number) + ' ' + prefix + (binary ? "iB" : "B"));
 }
 
-constexpr NamedFilter kFilters[] = {{"int", intFilter},   {"float", floatFilter}, {"round", roundFilter},
-                                    {"abs", absFilter},   {"filesizeformat", fileSizeFilter}};
+constexpr NamedFilter kFilters[] = {{"int", intFilter},
+                                    {"float", floatFilter},
+                                    {"round", roundFilter},
+                                    {"abs", absFilter},
+                                    {"filesizeformat", fileSizeFilter}};
 
 }  // namespace
 

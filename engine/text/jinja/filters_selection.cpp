@@ -50,7 +50,8 @@ Value selectFilter(Runtime& runtime, const Value& input, Arguments& arguments) {
         spend(1);
         const Value value = by_attribute ? attributeOf(item, attribute, nullptr) : item;
         Arguments rest;
-        rest.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(next), arguments.positional.end());
+        rest.positional.assign(arguments.positional.begin() + static_cast<std::ptrdiff_t>(next),
+                               arguments.positional.end());
         rest.named = arguments.named;
         if ((test ? test(runtime, value, rest) : value.truth()) == keep) out.push_back(item);
     }

@@ -22,8 +22,10 @@ Value titleFilter(Runtime&, const Value& input, Arguments&) {
     for (size_t at = 0; at < text->size();) {
         const size_t end = at + charLength(text->bytes(), at);
         const char32_t c = charAt(text->bytes(), at);
-        for (const char32_t mapped : toCase(c, at_start ? Case::Upper : Case::Lower)) builder.append(mapped, text->markAt(at));
-        at_start = isSpace(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos);
+        for (const char32_t mapped : toCase(c, at_start ? Case::Upper : Case::Lower))
+            builder.append(mapped, text->markAt(at));
+        at_start =
+            isSpace(c) || (c < 0x80 && std::string_view("-({[<").find(static_cast<char>(c)) != std::string_view::npos);
         at = end;
     }
     return builder.finish();
@@ -104,7 +106,8 @@ Value wordCount(Runtime&, const Value& input, Arguments&) {
 }
 
 Value formatFilter(Runtime&, const Value& input, Arguments& arguments) {
-    if (!arguments.named.empty() && !arguments.positional.empty()) fail("'format' takes values either by place or by name");
+    if (!arguments.named.empty() && !arguments.positional.empty())
+        fail("'format' takes values either by place or by name");
     if (arguments.named.empty()) return formatPercent(toText(input), makeTuple(arguments.positional));
     auto dict = std::make_shared<Dict>();
     for (const auto& [name, value] : arguments.named) dict->set(Value::string(name), value);
@@ -143,7 +146,8 @@ Value stripTagsFilter(Runtime&, const Value& input, Arguments&) {
     builder.append(*text, at, s.size());
     TextPtr plain = joinTexts(splitText(builder.finish(), nullptr, -1, false), *makeText(" "));
     constexpr std::pair<const char*, const char*> kEntities[] = {
-        {"&lt;", "<"}, {"&gt;", ">"}, {"&#34;", "\""}, {"&quot;", "\""}, {"&#39;", "'"}, {"&nbsp;", "\xC2\xA0"}, {"&amp;", "&"}};
+        {"&lt;", "<"},  {"&gt;", ">"},          {"&#34;", "\""}, {"&quot;", "\""},
+        {"&#39;", "'"}, {"&nbsp;", "\xC2\xA0"}, {"&amp;", "&"}};
     // What stood for a bracket in the input is input still, wherever the bracket comes from.
     for (const auto& [entity, plain_text] : kEntities)
         plain = replaceText(plain, *makeText(entity), *makeText(plain_text, plain->overall()), -1);
@@ -157,7 +161,8 @@ std::string urlQuote(const std::string& s, bool in_query) {
     for (const char c : s) {
         const auto b = static_cast<unsigned char>(c);
         const bool plain = b < 0x80 && isWord(b);
-        if (plain || (c != '\0' && std::string_view("-.~").find(c) != std::string_view::npos) || (!in_query && c == '/')) {
+        if (plain || (c != '\0' && std::string_view("-.~").find(c) != std::string_view::npos) ||
+            (!in_query && c == '/')) {
             out += c;
         } else if (in_query && c == ' ') {
             out += '+';
@@ -179,12 +184,14 @@ Value urlEncodeFilter(Runtime&, const Value& input, Arguments&) {
     std::string out;
     const auto add = [&](const Value& key, const Value& value) {
         if (!out.empty()) out += '&';
+        checkStringSize(out.size());
         out += urlQuote(toText(key)->bytes(), true) + '=' + urlQuote(toText(value)->bytes(), true);
     };
     if (input.isDict()) {
         for (const auto& [key, value] : input.dict()->entries()) add(key, value);
     } else {
-        for (const Value& pair : input.sequence()->items) add(getItem(pair, Value(Int{0})), getItem(pair, Value(Int{1})));
+        for (const Value& pair : input.sequence()->items)
+            add(getItem(pair, Value(Int{0})), getItem(pair, Value(Int{1})));
     }
     return Value::string(out, overallMark(input));
 }

@@ -32,7 +32,10 @@ size_t readNumber(std::string_view s, size_t& at) {
 }
 
 std::string digitsOf(Int value, int base, bool upper) {
-    if (base == 10) return formatInt(value < 0 ? -value : value);
+    if (base == 10) {
+        const std::string digits = formatInt(value);
+        return value < 0 ? digits.substr(1) : digits;
+    }
     std::string out;
     __extension__ typedef unsigned __int128 Unsigned;
     auto rest = value < 0 ? Unsigned{0} - static_cast<Unsigned>(value) : static_cast<Unsigned>(value);
@@ -55,7 +58,8 @@ std::string floatDigits(double magnitude, char type, size_t precision, bool alte
     char buffer[1024];
     const double shown = type == '%' ? magnitude * 100 : magnitude;
     const int n = std::snprintf(buffer, sizeof buffer, alternate ? pattern : plain, static_cast<int>(precision), shown);
-    return std::string(buffer, static_cast<size_t>(std::min(n, static_cast<int>(sizeof buffer) - 1))) + (type == '%' ? "%" : "");
+    return std::string(buffer, static_cast<size_t>(std::min(n, static_cast<int>(sizeof buffer) - 1))) +
+           (type == '%' ? "%" : "");
 }
 
 std::string group(const std::string& digits, char separator) {
@@ -151,7 +155,8 @@ TextPtr formatOne(const Value& value, const TextPtr& spec_text) {
         builder.append(static_cast<char32_t>(code), Mark::Input);
         return alignText(spec, builder.finish());
     }
-    const bool as_number = value.isNumber() && spec.type != 's' && !(value.kind() == Kind::Bool && spec_text->size() == 0);
+    const bool as_number =
+        value.isNumber() && spec.type != 's' && !(value.kind() == Kind::Bool && spec_text->size() == 0);
     if (as_number) {
         if (!value.isIntegral() && spec.type && std::string_view("dxXob").find(spec.type) != std::string_view::npos)
             fail("the format '" + spec_text->bytes().substr(0, 40) + "' needs an integer");
@@ -164,7 +169,8 @@ TextPtr formatOne(const Value& value, const TextPtr& spec_text) {
 /// One replacement field after another of a format string.
 class BraceFormatter {
 public:
-    BraceFormatter(const TextPtr& format, const Arguments& arguments) : format_(format), s_(format->bytes()), arguments_(arguments) {}
+    BraceFormatter(const TextPtr& format, const Arguments& arguments)
+        : format_(format), s_(format->bytes()), arguments_(arguments) {}
 
     TextPtr run() {
         size_t begin = 0;
@@ -225,8 +231,10 @@ private:
             if (index >= arguments_.positional.size()) fail("a format needs more values");
             value = arguments_.positional[index];
         } else {
-            const auto it = std::find_if(arguments_.named.begin(), arguments_.named.end(), [&](const auto& a) { return a.first == first; });
-            if (it == arguments_.named.end()) fail("a format needs the value '" + std::string(first.substr(0, 40)) + "'");
+            const auto it = std::find_if(arguments_.named.begin(), arguments_.named.end(),
+                                         [&](const auto& a) { return a.first == first; });
+            if (it == arguments_.named.end())
+                fail("a format needs the value '" + std::string(first.substr(0, 40)) + "'");
             value = it->second;
         }
         for (size_t at = end; at < path.size();) {
@@ -236,7 +244,9 @@ private:
             size_t read = 0;
             const size_t index = readNumber(name, read);
             if (!bracket) value = getAttribute(value, name);
-            else value = getItem(value, read == name.size() && !name.empty() ? Value::integer(index) : Value::string(std::string(name)));
+            else
+                value = getItem(value, read == name.size() && !name.empty() ? Value::integer(index)
+                                                                            : Value::string(std::string(name)));
             at = stop + (bracket ? 1 : 0);
         }
         return value;
@@ -251,7 +261,9 @@ private:
 
 }  // namespace
 
-TextPtr formatBraces(const TextPtr& format, const Arguments& arguments) { return BraceFormatter(format, arguments).run(); }
+TextPtr formatBraces(const TextPtr& format, const Arguments& arguments) {
+    return BraceFormatter(format, arguments).run();
+}
 
 TextPtr formatPercent(const TextPtr& format, const Value& values) {
     const std::string& s = format->bytes();
@@ -319,7 +331,8 @@ TextPtr formatPercent(const TextPtr& format, const Value& values) {
         if (std::string_view("diu").find(type) != std::string_view::npos) {
             spec.type = 'd';
             if (!value.isIntegral() && !(std::fabs(value.real()) < 1e30)) fail("a number is too large");
-            out.append(formatNumber(spec, value.isIntegral() ? value : Value(static_cast<Int>(value.real()))), format->overall());
+            out.append(formatNumber(spec, value.isIntegral() ? value : Value(static_cast<Int>(value.real()))),
+                       format->overall());
         } else if (std::string_view("xXoeEfFgG").find(type) != std::string_view::npos) {
             if (std::string_view("xXo").find(type) != std::string_view::npos) requireInteger(value, "a format");
             spec.type = type;
@@ -330,7 +343,8 @@ TextPtr formatPercent(const TextPtr& format, const Value& values) {
         }
     }
     if (is_tuple && used < values.sequence()->items.size()) fail("a format has too many values");
-    if (!is_tuple && !by_name && used == 0 && !values.isDict() && !values.isSequence()) fail("a format has too many values");
+    if (!is_tuple && !by_name && used == 0 && !values.isDict() && !values.isSequence())
+        fail("a format has too many values");
     return out.finish();
 }
 

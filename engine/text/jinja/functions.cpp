@@ -16,7 +16,8 @@ Value range(Runtime&, Arguments& arguments) {
     const auto [start, stop, step] = bounds;
     if (step == 0) fail("the step of 'range' is zero");
     constexpr Int kFar = Int{1} << 100;
-    if (start > kFar || start < -kFar || stop > kFar || stop < -kFar || step > kFar || step < -kFar) fail("a range is too long");
+    if (start > kFar || start < -kFar || stop > kFar || stop < -kFar || step > kFar || step < -kFar)
+        fail("a range is too long");
     Int count = 0;
     if (step > 0 && start < stop) count = (stop - start - 1) / step + 1;
     if (step < 0 && start > stop) count = (start - stop - 1) / -step + 1;
@@ -76,7 +77,8 @@ Value strftimeNow(Runtime& runtime, Arguments& arguments) {
 }
 
 struct Cycler : Object {
-    explicit Cycler(std::vector<Value> values) : Object(sizeof(Cycler) + values.size() * sizeof(Value)), items(std::move(values)) {}
+    explicit Cycler(std::vector<Value> values)
+        : Object(sizeof(Cycler) + values.size() * sizeof(Value)), items(std::move(values)) {}
     ~Cycler() override { bury(std::move(items)); }
     std::string typeName() const override { return "Cycler"; }
     std::optional<Value> attribute(std::string_view name) override {
@@ -107,9 +109,10 @@ Value makeCycler(Runtime&, Arguments& arguments) {
 
 Value makeJoiner(Runtime&, Arguments& arguments) {
     const Bound bound(arguments, "joiner", {"sep"}, 0);
-    return makeFunction([separator = bound.text(0, makeText(", ")), used = false](Runtime&, Arguments&) mutable -> Value {
-        return std::exchange(used, true) ? Value(separator) : Value::string("");
-    });
+    return makeFunction(
+        [separator = bound.text(0, makeText(", ")), used = false](Runtime&, Arguments&) mutable -> Value {
+            return std::exchange(used, true) ? Value(separator) : Value::string("");
+        });
 }
 
 struct TemplateSelf : Object {
@@ -123,8 +126,13 @@ Value makeFunction(NativeFunction::Body body) { return ObjectPtr(std::make_share
 
 std::optional<Value> findFunction(Runtime&, std::string_view name) {
     static const std::pair<std::string_view, Value (*)(Runtime&, Arguments&)> kFunctions[] = {
-        {"range", range},           {"dict", makeDict},     {"namespace", makeNamespace}, {"raise_exception", raiseException},
-        {"strftime_now", strftimeNow}, {"cycler", makeCycler}, {"joiner", makeJoiner}};
+        {"range", range},
+        {"dict", makeDict},
+        {"namespace", makeNamespace},
+        {"raise_exception", raiseException},
+        {"strftime_now", strftimeNow},
+        {"cycler", makeCycler},
+        {"joiner", makeJoiner}};
     for (const auto& [known, function] : kFunctions)
         if (known == name) return makeFunction(function);
     if (name == "self") return Value(ObjectPtr(std::make_shared<TemplateSelf>()));
@@ -146,7 +154,9 @@ Bound::Bound(Arguments& arguments, std::string_view function, std::initializer_l
         if (!values_[i]) fail("'" + function_ + "' needs the argument '" + *(names.begin() + i) + "'");
 }
 
-Int Bound::integer(size_t i, Int fallback) const { return values_[i] ? requireInteger(*values_[i], "'" + function_ + "'") : fallback; }
+Int Bound::integer(size_t i, Int fallback) const {
+    return values_[i] ? requireInteger(*values_[i], "'" + function_ + "'") : fallback;
+}
 
 TextPtr Bound::text(size_t i) const {
     const Value& value = *values_[i];

@@ -22,7 +22,8 @@ public:
             case Kind::Float: writeFloat(value.real()); break;
             case Kind::String: writeString(value.text()->bytes()); break;
             case Kind::Sequence:
-                if (value.sequence()->type > Sequence::Type::Tuple) fail("a '" + value.typeName() + "' cannot be written as JSON");
+                if (value.sequence()->type > Sequence::Type::Tuple)
+                    fail("a '" + value.typeName() + "' cannot be written as JSON");
                 writeList(value.sequence()->items);
                 break;
             case Kind::Dict: writeDict(*value.dict()); break;
@@ -40,11 +41,14 @@ private:
         out_ += s;
     }
 
-    void writeFloat(double d) { put(std::isnan(d) ? "NaN" : std::isinf(d) ? (d < 0 ? "-Infinity" : "Infinity") : formatFloat(d)); }
+    void writeFloat(double d) {
+        put(std::isnan(d) ? "NaN" : std::isinf(d) ? (d < 0 ? "-Infinity" : "Infinity") : formatFloat(d));
+    }
 
     void unicodeEscape(char32_t unit) {
         constexpr char kHex[] = "0123456789abcdef";
-        const char escape[] = {'\\', 'u', kHex[(unit >> 12) & 15], kHex[(unit >> 8) & 15], kHex[(unit >> 4) & 15], kHex[unit & 15]};
+        const char escape[] = {
+            '\\', 'u', kHex[(unit >> 12) & 15], kHex[(unit >> 8) & 15], kHex[(unit >> 4) & 15], kHex[unit & 15]};
         put(std::string_view(escape, sizeof escape));
     }
 
@@ -122,7 +126,8 @@ private:
         std::vector<const Dict::Entry*> entries;
         for (const auto& entry : dict.entries()) entries.push_back(&entry);
         if (style_.sort_keys)
-            std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) { return less(a->first, b->first); });
+            std::stable_sort(entries.begin(), entries.end(),
+                             [](const auto* a, const auto* b) { return less(a->first, b->first); });
         put("{");
         ++level_;
         bool first = true;

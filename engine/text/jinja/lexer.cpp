@@ -195,7 +195,9 @@ private:
     size_t digitsEnd(size_t at, IsDigit is_digit) const {
         while (at < source_.size()) {
             if (is_digit(source_[at])) ++at;
-            else if (source_[at] == '_' && at + 1 < source_.size() && is_digit(source_[at + 1]) && is_digit(source_[at - 1])) ++at;
+            else if (source_[at] == '_' && at + 1 < source_.size() && is_digit(source_[at + 1]) &&
+                     is_digit(source_[at - 1]))
+                ++at;
             else break;
         }
         return at;
@@ -207,7 +209,8 @@ private:
         bool is_float = false;
         if (!after_dot) {
             const size_t fraction = end + 1;
-            if (end < source_.size() && source_[end] == '.' && fraction < source_.size() && isDigitChar(source_[fraction])) {
+            if (end < source_.size() && source_[end] == '.' && fraction < source_.size() &&
+                isDigitChar(source_[fraction])) {
                 end = digitsEnd(fraction, isDigitChar);
                 is_float = true;
             }

@@ -4,7 +4,8 @@ namespace hearth::text {
 
 namespace {
 std::string where(int line) {
-    return line > 0 ? "the chat template fails in line " + std::to_string(line) : std::string("the chat template fails");
+    return line > 0 ? "the chat template fails in line " + std::to_string(line)
+                    : std::string("the chat template fails");
 }
 }  // namespace
 

@@ -11,10 +11,10 @@
 namespace hearth::text::jinja {
 
 struct Limits {
-    uint64_t steps = 6'000'000;               ///< nodes evaluated, plus work on strings and lists in units of 64 bytes
-    size_t memory_bytes = size_t{96} << 20;   ///< live strings and containers
-    size_t string_bytes = size_t{16} << 20;   ///< one string, and the rendered text
-    size_t stack_bytes = size_t{512} << 10;   ///< native stack below the entry point
+    uint64_t steps = 6'000'000;  ///< nodes evaluated, plus work on strings and lists in units of 64 bytes
+    size_t memory_bytes = size_t{96} << 20;  ///< live strings and containers
+    size_t string_bytes = size_t{16} << 20;  ///< one string, and the rendered text
+    size_t stack_bytes = size_t{512} << 10;  ///< native stack below the entry point
 };
 
 /// Counts the work of one parse or render. The innermost Meter of a thread is the current one.

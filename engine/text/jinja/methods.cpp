@@ -70,7 +70,8 @@ Value findMethodOf(const TextPtr& text, Arguments& arguments) {
         const Value part = sliceOf(text, &start, bound.get(2), nullptr);
         const std::string& s = part.text()->bytes();
         const size_t found = last ? findLastText(s, what->bytes()) : findText(s, what->bytes());
-        if (found != std::string::npos) return Value(first + static_cast<Int>(subText(part.text(), 0, found)->length()));
+        if (found != std::string::npos)
+            return Value(first + static_cast<Int>(subText(part.text(), 0, found)->length()));
     }
     if (must_exist) fail("a text does not contain what 'index' looks for");
     return Value(Int{-1});
@@ -110,8 +111,12 @@ Value allChars(const TextPtr& text, Arguments&) {
 
 bool isAlnum(char32_t c) { return isAlpha(c) || isDecimal(c) || isDigit(c) || isNumeric(c); }
 bool isAsciiChar(char32_t c) { return c < 0x80; }
-Value isPrintableMethod(const TextPtr& text, Arguments& a) { return Value(text->size() == 0 || allChars<isPrintable>(text, a).truth()); }
-Value isAsciiMethod(const TextPtr& text, Arguments& a) { return Value(text->size() == 0 || allChars<isAsciiChar>(text, a).truth()); }
+Value isPrintableMethod(const TextPtr& text, Arguments& a) {
+    return Value(text->size() == 0 || allChars<isPrintable>(text, a).truth());
+}
+Value isAsciiMethod(const TextPtr& text, Arguments& a) {
+    return Value(text->size() == 0 || allChars<isAsciiChar>(text, a).truth());
+}
 
 Value isIdentifier(const TextPtr& text, Arguments& arguments) {
     if (text->size() == 0) return Value(false);
@@ -157,7 +162,8 @@ Value partition(const TextPtr& text, Arguments& arguments) {
     const Bound bound(arguments, "partition", {"sep"}, 1);
     const TextPtr separator = bound.text(0), empty = makeText("");
     if (separator->size() == 0) fail("a text cannot be split at nothing");
-    const size_t at = last ? findLastText(text->bytes(), separator->bytes()) : findText(text->bytes(), separator->bytes());
+    const size_t at =
+        last ? findLastText(text->bytes(), separator->bytes()) : findText(text->bytes(), separator->bytes());
     if (at == std::string::npos) return last ? makeTuple({empty, empty, text}) : makeTuple({text, empty, empty});
     return makeTuple({subText(text, 0, at), separator, subText(text, at + separator->size(), text->size())});
 }
@@ -283,7 +289,8 @@ Value indexOf(Runtime&, const SequencePtr& sequence, Arguments& arguments) {
 Value countIn(Runtime&, const SequencePtr& sequence, Arguments& arguments) {
     const Bound bound(arguments, "count", {"value"}, 1);
     spend(sequence->items.size());
-    const auto n = std::count_if(sequence->items.begin(), sequence->items.end(), [&](const Value& v) { return equal(v, bound[0]); });
+    const auto n = std::count_if(sequence->items.begin(), sequence->items.end(),
+                                 [&](const Value& v) { return equal(v, bound[0]); });
     return Value(static_cast<Int>(n));
 }
 
@@ -339,15 +346,18 @@ std::optional<Value> sequenceMethod(const SequencePtr& sequence, std::string_vie
     using Type = Sequence::Type;
     if (sequence->group && name == "grouper") return sequence->items[0];
     if (sequence->group && name == "list") return sequence->items[1];
-    const bool list = sequence->isList(), countable = list || sequence->type == Type::Tuple || sequence->type == Type::Range;
+    const bool list = sequence->isList(),
+               countable = list || sequence->type == Type::Tuple || sequence->type == Type::Range;
     const std::tuple<std::string_view, SequenceMethod, bool> methods[] = {
-        {"index", indexOf, countable},        {"count", countIn, countable},        {"copy", copyList, list},
-        {"append", append, sequence->owned},  {"insert", insert, sequence->owned},  {"extend", extend, sequence->owned},
+        {"index", indexOf, countable},       {"count", countIn, countable},       {"copy", copyList, list},
+        {"append", append, sequence->owned}, {"insert", insert, sequence->owned}, {"extend", extend, sequence->owned},
         {"pop", pop, sequence->owned}};
     for (const auto& [known, method, allowed] : methods) {
         if (known != name) continue;
         if (!allowed) return std::nullopt;
-        return makeFunction([sequence, call = method](Runtime& runtime, Arguments& arguments) { return call(runtime, sequence, arguments); });
+        return makeFunction([sequence, call = method](Runtime& runtime, Arguments& arguments) {
+            return call(runtime, sequence, arguments);
+        });
     }
     return std::nullopt;
 }
@@ -357,13 +367,16 @@ Value dictView(const DictPtr& dict, Sequence::Type type) {
     std::vector<Value> items;
     items.reserve(dict->size());
     for (const auto& [key, value] : dict->entries())
-        items.push_back(type == Sequence::Type::Keys ? key : type == Sequence::Type::Values ? value : makeTuple({key, value}));
+        items.push_back(type == Sequence::Type::Keys     ? key
+                        : type == Sequence::Type::Values ? value
+                                                         : makeTuple({key, value}));
     return std::make_shared<Sequence>(type, std::move(items));
 }
 
 std::optional<Value> dictMethod(const DictPtr& dict, std::string_view name) {
     using Type = Sequence::Type;
-    for (const auto& [known, type] : {std::pair("keys", Type::Keys), std::pair("values", Type::Values), std::pair("items", Type::Items)}) {
+    for (const auto& [known, type] :
+         {std::pair("keys", Type::Keys), std::pair("values", Type::Values), std::pair("items", Type::Items)}) {
         if (name != known) continue;
         return makeFunction([dict, view = type, what = std::string(known)](Runtime&, Arguments& arguments) {
             const Bound bound(arguments, what, {}, 0);
@@ -387,7 +400,9 @@ std::optional<Value> findMethod(const Value& object, std::string_view name) {
     if (!object.isString()) return std::nullopt;
     for (const auto& [known, method] : kTextMethods)
         if (known == name)
-            return makeFunction([text = object.text(), call = method](Runtime&, Arguments& arguments) { return call(text, arguments); });
+            return makeFunction([text = object.text(), call = method](Runtime&, Arguments& arguments) {
+                return call(text, arguments);
+            });
     return std::nullopt;
 }
 

@@ -213,7 +213,8 @@ Value sliceOf(const Value& object, const Value* start, const Value* stop, const 
         TextBuilder builder;
         std::vector<uint32_t> offsets;
         if (!text->isAscii())
-            for (size_t at = 0; at < text->size(); at += charLength(text->bytes(), at)) offsets.push_back(static_cast<uint32_t>(at));
+            for (size_t at = 0; at < text->size(); at += charLength(text->bytes(), at))
+                offsets.push_back(static_cast<uint32_t>(at));
         for (size_t i = 0; i < range.count; ++i) {
             const auto index = static_cast<size_t>(range.start + static_cast<Int>(i) * range.step);
             const size_t at = offsets.empty() ? index : offsets[index];

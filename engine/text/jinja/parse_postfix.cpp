@@ -150,12 +150,14 @@ CallArguments Parser::parseArguments() {
         } else if (skipOperator("*")) {
             if (arguments.star || arguments.double_star) unexpected();
             arguments.star = read();
-        } else if (current().type == TokenType::Name && tokens_[at_ + 1].type == TokenType::Operator && tokens_[at_ + 1].text == "=") {
+        } else if (current().type == TokenType::Name && tokens_[at_ + 1].type == TokenType::Operator &&
+                   tokens_[at_ + 1].text == "=") {
             std::string name = take().text;
             ++at_;
             arguments.named.emplace_back(std::move(name), read());
         } else {
-            if (!arguments.named.empty() || arguments.star || arguments.double_star) error("a positional argument follows a named one");
+            if (!arguments.named.empty() || arguments.star || arguments.double_star)
+                error("a positional argument follows a named one");
             arguments.positional.push_back(read());
         }
     }

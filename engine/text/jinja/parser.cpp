@@ -79,7 +79,8 @@ Body Parser::parseBody(std::initializer_list<std::string_view> ends) {
             body.push_back(std::move(output));
         } else {
             ++at_;  // the lexer gives nothing but a block's begin here
-            if (current().type == TokenType::Name && std::find(ends.begin(), ends.end(), current().text) != ends.end()) return body;
+            if (current().type == TokenType::Name && std::find(ends.begin(), ends.end(), current().text) != ends.end())
+                return body;
             auto statement = parseTag(line);
             statement->line = line;
             body.push_back(std::move(statement));

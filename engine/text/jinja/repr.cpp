@@ -66,7 +66,9 @@ void writeSequence(std::string& out, const Sequence& sequence) {
     }
     const bool tuple = sequence.type == Type::Tuple;
     if (!tuple && !sequence.isList()) {
-        out += sequence.type == Type::Keys ? "dict_keys(" : sequence.type == Type::Values ? "dict_values(" : "dict_items(";
+        out += sequence.type == Type::Keys     ? "dict_keys("
+               : sequence.type == Type::Values ? "dict_values("
+                                               : "dict_items(";
     }
     out += tuple ? '(' : '[';
     writeItems(out, sequence.items);

@@ -42,6 +42,7 @@ Runtime::Runtime(const Limits& limits, const std::tm& now)
 }
 
 Runtime::~Runtime() {
+    scope.reset();  // values must go before the meter that counts them
     for (const ScopePtr& s : scopes_) s->clear();
     for (const SequencePtr& list : lists_) bury(std::move(list->items));
     for (const ObjectPtr& object : objects_) {
@@ -146,7 +147,9 @@ Value Macro::call(Runtime& runtime, Arguments& arguments) {
     }
     auto named = std::make_shared<Dict>();
     for (auto& [name, value] : arguments.named) {
-        const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == name; });
+        spend(parameters.size() / 16 + 1);
+        const bool known =
+            std::any_of(parameters.begin(), parameters.end(), [&](const auto& p) { return p.first == name; });
         if (known && inner->find(name)) fail("macro '" + definition.name + "' got the argument '" + name + "' twice");
         if (known || (name == "caller" && definition.uses_caller)) inner->set(name, std::move(value));
         else if (definition.uses_kwargs) named->set(Value::string(name), std::move(value));
@@ -156,11 +159,13 @@ Value Macro::call(Runtime& runtime, Arguments& arguments) {
         fail("macro '" + definition.name + "' takes no more than " + std::to_string(parameters.size()) + " arguments");
     if (definition.uses_varargs) inner->set("varargs", makeTuple(std::move(extra)));
     if (definition.uses_kwargs) inner->set("kwargs", DictPtr(std::move(named)));
-    if (definition.uses_caller && !inner->find("caller")) inner->set("caller", Value::undefined("no caller is defined"));
+    if (definition.uses_caller && !inner->find("caller"))
+        inner->set("caller", Value::undefined("no caller is defined"));
     const ScopePtr outer = std::exchange(runtime.scope, inner);
     for (const auto& [name, fallback] : parameters) {
         if (inner->find(name)) continue;
-        inner->set(name, fallback ? fallback->evaluate(runtime) : Value::undefined("parameter '" + name + "' was not given"));
+        inner->set(name,
+                   fallback ? fallback->evaluate(runtime) : Value::undefined("parameter '" + name + "' was not given"));
     }
     runtime.scope = outer;
     return runtime.capture(definition.body, std::move(inner));

@@ -7,7 +7,8 @@ namespace hearth::text::jinja {
 namespace {
 
 const Value& argument(Arguments& arguments, std::string_view test) {
-    if (arguments.positional.size() != 1 || !arguments.named.empty()) fail("the test '" + std::string(test) + "' needs one value");
+    if (arguments.positional.size() != 1 || !arguments.named.empty())
+        fail("the test '" + std::string(test) + "' needs one value");
     return arguments.positional[0];
 }
 
@@ -32,11 +33,16 @@ bool isIterableTest(Runtime&, const Value& v, Arguments&) {
            (v.isObject() && dynamic_cast<const Loop*>(v.object().get()) != nullptr);
 }
 bool isSequenceTest(Runtime&, const Value& v, Arguments&) {
-    return v.isString() || v.isDict() || v.isUndefined() || (v.isSequence() && v.sequence()->type <= Sequence::Type::Range);
+    return v.isString() || v.isDict() || v.isUndefined() ||
+           (v.isSequence() && v.sequence()->type <= Sequence::Type::Range);
 }
 bool isCallableTest(Runtime&, const Value& v, Arguments&) { return v.isObject() && v.object()->callable(); }
-bool isOddTest(Runtime&, const Value& v, Arguments&) { return applyOperator(Operator::Mod, v, Value(Int{2})).real() == 1; }
-bool isEvenTest(Runtime&, const Value& v, Arguments&) { return applyOperator(Operator::Mod, v, Value(Int{2})).real() == 0; }
+bool isOddTest(Runtime&, const Value& v, Arguments&) {
+    return applyOperator(Operator::Mod, v, Value(Int{2})).real() == 1;
+}
+bool isEvenTest(Runtime&, const Value& v, Arguments&) {
+    return applyOperator(Operator::Mod, v, Value(Int{2})).real() == 0;
+}
 bool isDivisibleTest(Runtime&, const Value& v, Arguments& a) {
     return applyOperator(Operator::Mod, v, argument(a, "divisibleby")).real() == 0;
 }

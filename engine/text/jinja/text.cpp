@@ -9,6 +9,9 @@ namespace {
 /// A string that changes its mark more often than this is treated as input from there on.
 constexpr size_t kMaxFlips = size_t{1} << 18;
 
+/// What a Text costs besides its bytes, with what the allocator and lists of texts add.
+constexpr size_t kTextCost = sizeof(Text) + 64;
+
 bool isContinuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 struct Decoded {
@@ -20,7 +23,10 @@ Decoded decode(std::string_view s, size_t at) {
     const auto byte = [&](size_t i) { return static_cast<char32_t>(static_cast<unsigned char>(s[at + i])); };
     const char32_t lead = byte(0);
     if (lead < 0x80) return {lead, 1};
-    const size_t length = lead >= 0xF0 && lead < 0xF5 ? 4 : lead >= 0xE0 && lead < 0xF0 ? 3 : lead >= 0xC2 && lead < 0xE0 ? 2 : 0;
+    const size_t length = lead >= 0xF0 && lead < 0xF5   ? 4
+                          : lead >= 0xE0 && lead < 0xF0 ? 3
+                          : lead >= 0xC2 && lead < 0xE0 ? 2
+                                                        : 0;
     if (length == 0 || s.size() - at < length) return {0xDC00 + lead, 1};
     char32_t code = lead & (0x7Fu >> length);
     for (size_t i = 1; i < length; ++i) {
@@ -108,10 +114,10 @@ size_t findLastText(std::string_view s, std::string_view what) {
     return it == s.rend() ? std::string_view::npos : s.size() - static_cast<size_t>(it - s.rbegin()) - what.size();
 }
 
-Text::Text(std::string bytes, Mark mark) : Charged(bytes.size() + sizeof(Text)), bytes_(std::move(bytes)), first_(mark) {}
+Text::Text(std::string bytes, Mark mark) : Charged(bytes.size() + kTextCost), bytes_(std::move(bytes)), first_(mark) {}
 
 Text::Text(std::string bytes, Mark first, std::vector<uint32_t> flips, bool safe)
-    : Charged(bytes.size() + flips.size() * sizeof(uint32_t) + sizeof(Text)),
+    : Charged(bytes.size() + flips.size() * sizeof(uint32_t) + kTextCost),
       bytes_(std::move(bytes)),
       first_(first),
       flips_(std::move(flips)),

@@ -31,7 +31,9 @@ TextPtr strip(const TextPtr& text, const Text* characters, Strip side) {
     std::u32string set;
     if (characters) eachChar(*characters, [&](char32_t c, size_t, size_t) { set += c; });
     std::sort(set.begin(), set.end());
-    const auto matches = [&](char32_t c) { return characters ? std::binary_search(set.begin(), set.end(), c) : isSpace(c); };
+    const auto matches = [&](char32_t c) {
+        return characters ? std::binary_search(set.begin(), set.end(), c) : isSpace(c);
+    };
     size_t begin = 0, end = s.size();
     if (side != Strip::Right)
         while (begin < end && matches(charAt(s, begin))) begin += charLength(s, begin);
@@ -100,7 +102,9 @@ TextPtr capitalize(const TextPtr& text) {
 TextPtr swapCase(const TextPtr& text) {
     TextBuilder builder;
     eachChar(*text, [&](char32_t c, size_t at, size_t) {
-        const std::u32string mapped = isUpper(c) ? toCase(c, Case::Lower) : isLower(c) ? toCase(c, Case::Upper) : std::u32string{c};
+        const std::u32string mapped = isUpper(c)   ? toCase(c, Case::Lower)
+                                      : isLower(c) ? toCase(c, Case::Upper)
+                                                   : std::u32string{c};
         for (const char32_t m : mapped) builder.append(m, text->markAt(at));
     });
     return builder.finish();
@@ -130,7 +134,8 @@ std::vector<TextPtr> splitLines(const TextPtr& text, bool keep_ends) {
     size_t begin = 0;
     eachChar(*text, [&](char32_t c, size_t at, size_t end) {
         if (at < begin) return;  // the \n of \r\n
-        const bool is_break = (c >= 10 && c <= 13) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
+        const bool is_break =
+            (c >= 10 && c <= 13) || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c == 0x2028 || c == 0x2029;
         if (!is_break) return;
         if (c == '\r' && end < s.size() && s[end] == '\n') ++end;
         lines.push_back(subText(text, begin, keep_ends ? end : at));
@@ -220,7 +225,12 @@ TextPtr escapeHtml(const TextPtr& text) {
     const std::string& s = text->bytes();
     for (size_t at = 0; at < s.size(); ++at) {
         const char c = s[at];
-        const char* entity = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&#34;" : c == '\'' ? "&#39;" : nullptr;
+        const char* entity = c == '&'    ? "&amp;"
+                             : c == '<'  ? "&lt;"
+                             : c == '>'  ? "&gt;"
+                             : c == '"'  ? "&#34;"
+                             : c == '\'' ? "&#39;"
+                                         : nullptr;
         if (!entity) continue;
         builder.append(*text, begin, at);
         builder.append(entity, text->markAt(at));
@@ -243,7 +253,9 @@ TextPtr wordWrap(const TextPtr& text, size_t width, bool break_long, const Text&
                 chunks.push_back(subText(paragraph, begin, at));
                 begin = at;
             }
-        const auto isBlank = [](const TextPtr& chunk) { return chunk->bytes().find_first_not_of(" \t") == std::string::npos; };
+        const auto isBlank = [](const TextPtr& chunk) {
+            return chunk->bytes().find_first_not_of(" \t") == std::string::npos;
+        };
         const size_t before = lines.size();
         for (size_t i = 0; i < chunks.size();) {
             if (isBlank(chunks[i]) && lines.size() > before) ++i;
@@ -254,7 +266,8 @@ TextPtr wordWrap(const TextPtr& text, size_t width, bool break_long, const Text&
                 line.push_back(chunks[i++]);
             }
             if (i < chunks.size() && chunks[i]->length() > width && (break_long || line.empty())) {
-                const size_t take = break_long ? std::max<size_t>(width - used, used == 0 ? 1 : 0) : chunks[i]->length();
+                const size_t take =
+                    break_long ? std::max<size_t>(width - used, used == 0 ? 1 : 0) : chunks[i]->length();
                 const size_t cut = chunks[i]->offset(take);
                 line.push_back(subText(chunks[i], 0, cut));
                 chunks[i] = subText(chunks[i], cut, chunks[i]->size());

@@ -103,7 +103,9 @@ Value makeList(std::vector<Value> items) {
     return list;
 }
 
-Value makeTuple(std::vector<Value> items) { return std::make_shared<Sequence>(Sequence::Type::Tuple, std::move(items)); }
+Value makeTuple(std::vector<Value> items) {
+    return std::make_shared<Sequence>(Sequence::Type::Tuple, std::move(items));
+}
 
 Value Object::call(Runtime&, Arguments&) { fail("'" + typeName() + "' cannot be called"); }
 
@@ -141,8 +143,7 @@ void Dict::set(Value key, Value value) {
     entries_.emplace_back(std::move(key), std::move(value));
     if (entries_.size() == kLinear + 1)
         for (size_t i = 0; i < entries_.size(); ++i) index_.emplace(hashOf(entries_[i].first), i);
-    else if (entries_.size() > kLinear + 1)
-        index_.emplace(hash, entries_.size() - 1);
+    else if (entries_.size() > kLinear + 1) index_.emplace(hash, entries_.size() - 1);
 }
 
 const Value* Dict::find(const Value& key) const {

@@ -47,7 +47,9 @@ public:
     Value(const char*) = delete;
     static Value undefined(std::string why);
     static Value integer(size_t n) { return Value(static_cast<Int>(n)); }
-    static Value string(std::string bytes, Mark mark = Mark::Trusted) { return Value(makeText(std::move(bytes), mark)); }
+    static Value string(std::string bytes, Mark mark = Mark::Trusted) {
+        return Value(makeText(std::move(bytes), mark));
+    }
 
     Kind kind() const noexcept { return static_cast<Kind>(value_.index()); }
     bool isUndefined() const noexcept { return kind() == Kind::Undefined; }

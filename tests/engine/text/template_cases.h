@@ -29,7 +29,9 @@ inline std::string readFile(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
-inline nlohmann::ordered_json readJson(const std::filesystem::path& path) { return nlohmann::ordered_json::parse(readFile(path)); }
+inline nlohmann::ordered_json readJson(const std::filesystem::path& path) {
+    return nlohmann::ordered_json::parse(readFile(path));
+}
 
 /// 2026-11-30 09:05:00, a Monday: the moment at which all cases were rendered.
 inline std::tm fixtureTime() {
@@ -63,7 +65,8 @@ inline std::string difference(const std::string& actual, const std::string& expe
     size_t at = 0;
     while (at < actual.size() && at < expected.size() && actual[at] == expected[at]) ++at;
     const size_t from = at < 30 ? 0 : at - 30;
-    return "at byte " + std::to_string(at) + ": got \"" + actual.substr(from, 80) + "\", expected \"" + expected.substr(from, 80) + "\"";
+    return "at byte " + std::to_string(at) + ": got \"" + actual.substr(from, 80) + "\", expected \"" +
+           expected.substr(from, 80) + "\"";
 }
 
 inline std::string joined(const Rendered& rendered) {

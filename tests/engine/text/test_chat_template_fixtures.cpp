@@ -42,7 +42,8 @@ void TestChatTemplateFixtures::rendersToTheByte() {
             }
         } catch (const TemplateRefusal& refusal) {
             if (c.value("error_kind", "") != "raise_exception") failures.add(name, refusal.what());
-            else if (refusal.message() != c.value("message", "")) failures.add(name, "other message: " + refusal.message());
+            else if (refusal.message() != c.value("message", ""))
+                failures.add(name, "other message: " + refusal.message());
         } catch (const TemplateError& error) {
             if (c.value("error_kind", "") != "runtime") failures.add(name, error.what());
         }

@@ -18,6 +18,7 @@ private slots:
     void containersThatContainThemselves_data();
     void containersThatContainThemselves();
     void errorsTellTheLine();
+    void edgesOfNumbers();
 };
 
 namespace {
@@ -33,7 +34,8 @@ void addRows(const char* list) {
     QTest::addColumn<int>("index");
     int index = 0;
     for (const auto& c : cases().at(list)) {
-        const std::string name = std::to_string(index) + " " + c.at("template").get<std::string>().substr(0, 70) + " " + c.value("name", "");
+        const std::string name =
+            std::to_string(index) + " " + c.at("template").get<std::string>().substr(0, 70) + " " + c.value("name", "");
         QTest::newRow(name.c_str()) << index++;
     }
 }
@@ -47,7 +49,9 @@ std::string judge(const nlohmann::ordered_json& c, const std::string& source, co
         const auto& expected = c.at("expected").get_ref<const std::string&>();
         return rendered.text == expected ? "" : difference(rendered.text, expected);
     } catch (const TemplateRefusal& refusal) {
-        return c.value("error", "") == "raise_exception" && refusal.message() == c.value("message", "") ? "" : refusal.what();
+        return c.value("error", "") == "raise_exception" && refusal.message() == c.value("message", "")
+                   ? ""
+                   : refusal.what();
     } catch (const TemplateError& error) {
         return c.contains("error") && c["error"] != "raise_exception" ? "" : error.what();
     }
@@ -123,20 +127,27 @@ void TestJinjaCases::marksSurvive() {
     for (const Segment& segment : rendered.segments)
         if (segment.trusted) mine += segment.text;
     QCOMPARE(joined(rendered), rendered.text);
-    if (source.contains("striptags") && trusted.isEmpty()) QVERIFY2(mine.find("<|E|>") == std::string::npos, mine.c_str());
+    if (source.contains("striptags") && trusted.isEmpty())
+        QVERIFY2(mine.find("<|E|>") == std::string::npos, mine.c_str());
     else QCOMPARE(mine, trusted.toStdString());
 }
 
 void TestJinjaCases::containersThatContainThemselves_data() {
     QTest::addColumn<QString>("source");
-    for (const char* source : {"{% set ns = namespace() %}{% set ns.a = ns %}{{ ns.a.a.a is defined }}",
-                               "{% set l = [] %}{% set _ = l.append(l) %}{{ l }}", "{% set l = [] %}{% set _ = l.append(l) %}{{ l | tojson }}",
-                               "{% set l = [] %}{% set _ = l.append(l) %}{{ l == [l] }}", "{% set l = [] %}{% set _ = l.append(l.append) %}{{ l | length }}",
-                               "{% macro m() %}x{% endmacro %}{% set n = m %}{{ n() }}", "{% for x in [1] %}{{ loop.changed(loop.changed) }}{% endfor %}",
-                               "{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l | length }}",
-                               "{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = {'a': ns.l} %}{% endfor %}{{ ns.l }}",
-                               "{% set a = [] %}{% set ns = namespace(c=a) %}{% for i in range(50000) %}{% set n = [] %}{% set _ = ns.c.append(n) %}{% set "
-                               "ns.c = n %}{% endfor %}{{ a | tojson }}"})
+    for (const char* source :
+         {"{% set ns = namespace() %}{% set ns.a = ns %}{{ ns.a.a.a is defined }}",
+          "{% set l = [] %}{% set _ = l.append(l) %}{{ l }}",
+          "{% set l = [] %}{% set _ = l.append(l) %}{{ l | tojson }}",
+          "{% set l = [] %}{% set _ = l.append(l) %}{{ l == [l] }}",
+          "{% set l = [] %}{% set _ = l.append(l.append) %}{{ l | length }}",
+          "{% macro m() %}x{% endmacro %}{% set n = m %}{{ n() }}",
+          "{% for x in [1] %}{{ loop.changed(loop.changed) }}{% endfor %}",
+          "{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = [ns.l] %}{% endfor %}{{ ns.l | "
+          "length }}",
+          "{% set ns = namespace(l=[]) %}{% for i in range(99999) %}{% set ns.l = {'a': ns.l} %}{% endfor %}{{ ns.l }}",
+          "{% set a = [] %}{% set ns = namespace(c=a) %}{% for i in range(50000) %}{% set n = [] %}{% set _ = "
+          "ns.c.append(n) %}{% set "
+          "ns.c = n %}{% endfor %}{{ a | tojson }}"})
         QTest::newRow(source) << source;
 }
 
@@ -144,7 +155,8 @@ void TestJinjaCases::containersThatContainThemselves_data() {
 void TestJinjaCases::containersThatContainThemselves() {
     QFETCH(QString, source);
     try {
-        const Rendered rendered = ChatTemplate::parse(source.toStdString()).render(nlohmann::ordered_json::object(), fixtureTime());
+        const Rendered rendered =
+            ChatTemplate::parse(source.toStdString()).render(nlohmann::ordered_json::object(), fixtureTime());
         QVERIFY(!rendered.text.empty());
     } catch (const TemplateError& error) {
         QVERIFY(error.line() == 1);
@@ -164,6 +176,34 @@ void TestJinjaCases::errorsTellTheLine() {
     QCOMPARE(lineOf("a\n{{ nope.x }}\nb"), 2);
     QCOMPARE(lineOf("{% for i in [1] %}\n\n{{ raise_exception('x') }}{% endfor %}"), 3);
     QCOMPARE(lineOf("a\n\n{{ 'open"), 3);
+}
+
+/// The smallest 128-bit integer in every place that negates or divides: an error or Python's value, no overflow.
+void TestJinjaCases::edgesOfNumbers() {
+    const std::string smallest = "(-(2 ** 126) * 2)";
+    const std::pair<const char*, const char*> cases[] = {
+        {"{{ X }}", "-170141183460469231731687303715884105728"},
+        {"{{ '%d' % X }}", "-170141183460469231731687303715884105728"},
+        {"{{ 'abc'[::X] }}", "c"},
+        {"{{ 'abc'[X:] }}", "abc"},
+        {"{{ X % -1 }}", "0"},
+        {"{{ -X }}", nullptr},
+        {"{{ X // -1 }}", nullptr},
+        {"{{ X | abs }}", nullptr},
+        {"{{ X - 1 }}", nullptr},
+        {"{{ X | round(-3) }}", nullptr},
+        {"{{ range(X, 5) }}", nullptr},
+    };
+    for (const auto& [source, expected] : cases) {
+        const std::string full = QString(source).replace("X", QString::fromStdString(smallest)).toStdString();
+        try {
+            const Rendered rendered = ChatTemplate::parse(full).render(nlohmann::ordered_json::object(), fixtureTime());
+            QVERIFY2(expected, source);
+            QCOMPARE(rendered.text, std::string(expected));
+        } catch (const TemplateError& error) {
+            QVERIFY2(!expected, error.what());
+        }
+    }
 }
 
 QTEST_GUILESS_MAIN(TestJinjaCases)
