@@ -156,7 +156,7 @@ void Automaton::expand(Place place) {
             break;
         case Grammar::Kind::Call: {
             const Grammar::Rule& rule = grammar_->rules()[node.a];
-            if (grammar_->nodes()[node.b].kind == Grammar::Kind::End) {   // a call at the end needs no frame of its own
+            if (grammar_->nodes()[node.b].kind == Grammar::Kind::End) {  // a call at the end needs no frame of its own
                 visit({rule.entry, place.frame});
                 break;
             }

@@ -11,10 +11,10 @@
 namespace hearth::sampling {
 
 /// Runs a grammar over characters. A state is everything that may go on after some text: a set of places in the graph,
-/// each with a frame that says where its rule returns to. Frames are shared between all callers of a rule at one position
-/// (the graph-structured stack of generalised parsing: Scott and Johnstone, "GLL parsing", 2010), so that ambiguity costs
-/// polynomial room, and equal frames and states are one object, so that a text that comes back to a state finds its
-/// steps already there. States stay valid until keepOnly().
+/// each with a frame that says where its rule returns to. Frames are shared between all callers of a rule at one
+/// position (the graph-structured stack of generalised parsing: Scott and Johnstone, "GLL parsing", 2010), so that
+/// ambiguity costs polynomial room, and equal frames and states are one object, so that a text that comes back to a
+/// state finds its steps already there. States stay valid until keepOnly().
 class Automaton {
 public:
     using State = uint32_t;
@@ -37,7 +37,8 @@ public:
     bool mayEnd(State state) const { return states_[state].may_end; }
     /// Whether a character in [low, high] can come next.
     bool canStep(State state, uint32_t low, uint32_t high) const;
-    /// The state after a whole token that a token literal takes; dead when none does. `is_text`: negated literals take it.
+    /// The state after a whole token that a token literal takes; dead when none does. `is_text`: negated literals
+    /// take it.
     State stepToken(State state, Token token, bool is_text);
     /// Calls visit(TokenSet) for every token literal that may come next.
     template <typename Visit>
@@ -86,10 +87,10 @@ private:
 
     std::shared_ptr<const Grammar> grammar_;
     std::vector<StateData> states_;
-    std::vector<Place> places_;              ///< of all states
-    std::vector<Range> frames_;              ///< frame 0 is the bottom
-    std::vector<Place> returns_;             ///< of all frames: where to go on, and in which frame
-    std::vector<State> steps_;               ///< rows of one entry a letter
+    std::vector<Place> places_;  ///< of all states
+    std::vector<Range> frames_;  ///< frame 0 is the bottom
+    std::vector<Place> returns_;  ///< of all frames: where to go on, and in which frame
+    std::vector<State> steps_;  ///< rows of one entry a letter
     std::unordered_multimap<uint64_t, uint32_t> frame_index_, state_index_;
     State start_ = 0;
 
@@ -100,7 +101,7 @@ private:
     };
     std::vector<Place> work_, found_;
     std::vector<Pending> pending_;
-    std::vector<uint64_t> seen_;             ///< open addressing; an entry counts when its stamp is the current one
+    std::vector<uint64_t> seen_;  ///< open addressing; an entry counts when its stamp is the current one
     std::vector<uint32_t> stamps_;
     uint32_t stamp_ = 0;
     size_t n_seen_ = 0, n_visits_ = 0;

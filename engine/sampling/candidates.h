@@ -16,9 +16,9 @@ struct Candidate {
     double p;   ///< valid after Candidates::softmax()
 };
 
-/// The tokens that may still be sampled. Starts as a dense row of logits (cheap to change here and there and to take the
-/// best k of) and becomes a list when a sampler asks for one. Buffers are kept, so a step allocates nothing once the first
-/// has run. Ties are always broken by the lower id, so the result does not depend on the standard library.
+/// The tokens that may still be sampled. Starts as a dense row of logits (cheap to change here and there and to take
+/// the best k of) and becomes a list when a sampler asks for one. Buffers are kept, so a step allocates nothing once
+/// the first has run. Ties are always broken by the lower id, so the result does not depend on the standard library.
 class Candidates {
 public:
     /// Copies the logits. NaN counts as -infinity (not available), +infinity as the largest float.

@@ -12,9 +12,9 @@ namespace hearth::sampling::gbnf {
 std::string literal(std::string_view text);
 /// A character class in brackets.
 std::string characterClass(const CharClass& ranges);
-/// What matches one character of `ranges` as it stands inside a JSON string: as it is where JSON allows that, else escaped.
-/// Control characters without a short escape are left out of large classes (there is always another way to satisfy those).
-/// Empty when nothing is left.
+/// What matches one character of `ranges` as it stands inside a JSON string: as it is where JSON allows that, else
+/// escaped. Control characters without a short escape are left out of large classes (there is always another way to
+/// satisfy those). Empty when nothing is left.
 std::string jsonCharacter(const CharClass& ranges);
 /// ranges without `without`; both normalised.
 CharClass difference(const CharClass& ranges, const CharClass& without);

@@ -63,10 +63,8 @@ private:
                 work.emplace_back(node.b, rule);
             } else if (node.kind == Kind::Call) {
                 first_calls_[rule].push_back(node.a);
-                if (g_.rules_[node.a].nullable)
-                    work.emplace_back(node.b, rule);
-                else
-                    waiting[node.a].emplace_back(node.b, rule);
+                if (g_.rules_[node.a].nullable) work.emplace_back(node.b, rule);
+                else waiting[node.a].emplace_back(node.b, rule);
             } else if (node.kind == Kind::End && !g_.rules_[rule].nullable) {
                 g_.rules_[rule].nullable = true;
                 work.insert(work.end(), waiting[rule].begin(), waiting[rule].end());
@@ -174,7 +172,8 @@ private:
 
 uint32_t Grammar::letter(uint32_t code_point) const {
     if (code_point < 128) return ascii_letters_[code_point];
-    return static_cast<uint32_t>(std::upper_bound(alphabet_.begin(), alphabet_.end(), code_point) - alphabet_.begin() - 1);
+    return static_cast<uint32_t>(std::upper_bound(alphabet_.begin(), alphabet_.end(), code_point) - alphabet_.begin() -
+                                 1);
 }
 
 std::shared_ptr<const Grammar> Grammar::parse(std::string_view text, const VocabularyView* vocabulary) {

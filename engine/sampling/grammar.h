@@ -22,21 +22,21 @@ CharClass normalised(CharClass ranges);
 CharClass complement(const CharClass& ranges);
 
 /// A grammar in GBNF, read into a graph: each rule is a little state machine whose steps take a character, take a whole
-/// token, branch, or call another rule. Everything that can be wrong with a grammar is found here, before the first token:
-/// syntax, unknown rules, left recursion, rules that can never end, and sizes beyond the limits.
+/// token, branch, or call another rule. Everything that can be wrong with a grammar is found here, before the first
+/// token: syntax, unknown rules, left recursion, rules that can never end, and sizes beyond the limits.
 class Grammar {
 public:
     enum class Kind : uint8_t { Char, Tokens, Split, Call, End };
     struct Node {
         Kind kind = Kind::End;
-        uint32_t a = 0;   ///< Char: class; Tokens: token set; Split: one way; Call: rule
-        uint32_t b = 0;   ///< where it goes on (Split: the other way)
+        uint32_t a = 0;  ///< Char: class; Tokens: token set; Split: one way; Call: rule
+        uint32_t b = 0;  ///< where it goes on (Split: the other way)
     };
     struct Rule {
         std::string name;
         uint32_t entry = 0;
-        uint32_t order = 0;      ///< a rule that can begin with a call of another stands before it
-        bool nullable = false;   ///< matches the empty text
+        uint32_t order = 0;  ///< a rule that can begin with a call of another stands before it
+        bool nullable = false;  ///< matches the empty text
         bool defined = false;
     };
     struct TokenSet {

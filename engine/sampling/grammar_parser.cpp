@@ -28,8 +28,7 @@ CharClass normalised(CharClass ranges) {
     for (const auto& [first, last] : ranges) {
         if (!result.empty() && first <= result.back().second + 1)
             result.back().second = std::max(result.back().second, last);
-        else
-            result.emplace_back(first, last);
+        else result.emplace_back(first, last);
     }
     return result;
 }
@@ -46,7 +45,8 @@ CharClass complement(const CharClass& ranges) {
 }
 
 void GrammarParser::fail(const std::string& why) const {
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n');
+    const auto line =
+        1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n');
     throw Error("cannot use the grammar", why + " (line " + std::to_string(line) + ")", "Correct the grammar");
 }
 
@@ -69,9 +69,11 @@ void GrammarParser::parse() {
     }
     for (const Grammar::Rule& rule : g_.rules_)
         if (!rule.defined)
-            throw Error("cannot use the grammar", "the rule \"" + rule.name + "\" is used but not defined", "Define it");
+            throw Error("cannot use the grammar", "the rule \"" + rule.name + "\" is used but not defined",
+                        "Define it");
     const auto root = rule_ids_.find("root");
-    if (root == rule_ids_.end()) throw Error("cannot use the grammar", "it has no rule \"root\"", "Name the first rule root");
+    if (root == rule_ids_.end())
+        throw Error("cannot use the grammar", "it has no rule \"root\"", "Name the first rule root");
     g_.root_ = root->second;
 }
 
@@ -103,7 +105,8 @@ GrammarParser::Fragment GrammarParser::sequence(int depth) {
         whole = whole ? joined(*whole, next) : next;
     }
     const char c = peek();
-    if (c == '*' || c == '+' || c == '?' || c == '{') fail(std::string("there is nothing that \"") + c + "\" could repeat");
+    if (c == '*' || c == '+' || c == '?' || c == '{')
+        fail(std::string("there is nothing that \"") + c + "\" could repeat");
     if (!whole) whole = empty();
     whole->begin = begin;
     return *whole;
@@ -178,7 +181,8 @@ GrammarParser::Fragment GrammarParser::tokenLiteral() {
             if (id > 0x7FFFFFFF) fail("a token number is too large");
         }
         if (!take("]>")) fail("]> is missing after a token number");
-        if (vocabulary_ && id >= vocabulary_->size) fail("there is no token " + std::to_string(id) + " in the vocabulary");
+        if (vocabulary_ && id >= vocabulary_->size)
+            fail("there is no token " + std::to_string(id) + " in the vocabulary");
         set.token = static_cast<Token>(id);
     } else {
         const size_t end = text_.find_first_of(">\n", at_);
@@ -238,7 +242,8 @@ std::pair<uint64_t, bool> GrammarParser::count() {
     return {n, true};
 }
 
-/// Copies the nodes of `once` as often as needed: the graph has no counters, so that every state of it is a plain place.
+/// Copies the nodes of `once` as often as needed: the graph has no counters, so that every state of it is a plain
+/// place.
 GrammarParser::Fragment GrammarParser::repeat(Fragment once, uint64_t least, uint64_t most, bool endless) {
     const std::vector<Grammar::Node> pattern(g_.nodes_.begin() + once.begin, g_.nodes_.end());
     const uint64_t copies = endless ? std::max<uint64_t>(least, 1) : most;
@@ -257,10 +262,8 @@ GrammarParser::Fragment GrammarParser::repeat(Fragment once, uint64_t least, uin
     };
     Fragment whole{once.begin, open_end, open_end};
     const auto append = [&](uint32_t entry, uint32_t exit) {
-        if (whole.exit != open_end)
-            connect(whole.exit, entry);
-        else
-            whole.entry = entry;
+        if (whole.exit != open_end) connect(whole.exit, entry);
+        else whole.entry = entry;
         whole.exit = exit;
     };
     Fragment last = once;

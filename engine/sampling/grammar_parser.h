@@ -16,8 +16,8 @@ public:
     void parse();
 
 private:
-    /// A piece of the graph under construction: nodes from `begin` to the end of the list, where it starts, and the node
-    /// whose way on is still open.
+    /// A piece of the graph under construction: nodes from `begin` to the end of the list, where it starts, and the
+    /// node whose way on is still open.
     struct Fragment {
         uint32_t begin, entry, exit;
     };

@@ -73,11 +73,10 @@ std::vector<GrammarState::Place> GrammarState::afterToken(Token token) {
         if (place.partial.missing != 0) continue;
         const Automaton::State next = automaton_.stepToken(place.state, token, is_text);
         if (next == Automaton::dead) continue;
-        const auto between = std::find_if(result.begin(), result.end(), [](const Place& p) { return p.partial.missing == 0; });
-        if (between == result.end())
-            result.push_back({next, {}});
-        else
-            between->state = automaton_.join(between->state, next);
+        const auto between =
+            std::find_if(result.begin(), result.end(), [](const Place& p) { return p.partial.missing == 0; });
+        if (between == result.end()) result.push_back({next, {}});
+        else between->state = automaton_.join(between->state, next);
     }
     return result;
 }
@@ -103,7 +102,8 @@ void GrammarState::accept(Token token) {
         return;
     }
     if (!trie_->isEnd(token) || !mayEnd())
-        throw Error("cannot go on with the text", "the grammar does not allow token " + std::to_string(token) + " here");
+        throw Error("cannot go on with the text",
+                    "the grammar does not allow token " + std::to_string(token) + " here");
     finished_ = true;
 }
 

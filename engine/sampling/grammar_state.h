@@ -25,7 +25,8 @@ public:
     bool allowed(Token token);
     /// Whether bytes may come next as text, perhaps in the middle of a character.
     bool allowedText(std::string_view bytes);
-    /// One bit a token, lowest first: those that may come next. Valid until the next call. Throws Error when there is none.
+    /// One bit a token, lowest first: those that may come next. Valid until the next call. Throws Error when there is
+    /// none.
     std::span<const uint64_t> mask();
     /// Goes on; throws Error when the token is not allowed (the state is then as before).
     void accept(Token token);
@@ -39,7 +40,8 @@ public:
     void reset();
 
 private:
-    /// Where the text stands; more than one only while a token literal and text say different things about a half character.
+    /// Where the text stands; more than one only while a token literal and text say different things about a half
+    /// character.
     struct Place {
         Automaton::State state;
         Utf8Partial partial;
@@ -59,7 +61,7 @@ private:
     bool finished_ = false;
     std::vector<uint64_t> mask_;
     std::unordered_map<Automaton::State, std::vector<uint64_t>> text_masks_;
-    std::vector<Place> path_;   ///< scratch: by depth in the trie
+    std::vector<Place> path_;  ///< scratch: by depth in the trie
 };
 
 }  // namespace hearth::sampling

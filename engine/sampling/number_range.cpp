@@ -38,9 +38,10 @@ std::string sameLength(const std::string& low, const std::string& high) {
     if (low[0] == high[0]) return sequence(digit(low[0], low[0]), sameLength(low_rest, high_rest));
     const size_t n = low_rest.size();
     const bool low_whole = low_rest == std::string(n, '0'), high_whole = high_rest == std::string(n, '9');
-    return either({low_whole ? "" : sequence(digit(low[0], low[0]), sameLength(low_rest, std::string(n, '9'))),
-                   sequence(digit(static_cast<char>(low[0] + !low_whole), static_cast<char>(high[0] - !high_whole)), digits(n)),
-                   high_whole ? "" : sequence(digit(high[0], high[0]), sameLength(std::string(n, '0'), high_rest))});
+    return either(
+        {low_whole ? "" : sequence(digit(low[0], low[0]), sameLength(low_rest, std::string(n, '9'))),
+         sequence(digit(static_cast<char>(low[0] + !low_whole), static_cast<char>(high[0] - !high_whole)), digits(n)),
+         high_whole ? "" : sequence(digit(high[0], high[0]), sameLength(std::string(n, '0'), high_rest))});
 }
 
 bool less(const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; }
@@ -94,7 +95,8 @@ std::string wholes(const std::string& low, const std::optional<std::string>& hig
 std::string fractionFrom(const std::string& least, bool open) {
     if (least.empty()) return open ? "\"0\"{0,15} [1-9] [0-9]{0,15}" : "[0-9]{0,16}";
     const std::string rest = fractionFrom(least.substr(1), open);
-    return either({sequence(digit(static_cast<char>(least[0] + 1), '9'), "[0-9]{0,15}"), sequence(digit(least[0], least[0]), rest)});
+    return either({sequence(digit(static_cast<char>(least[0] + 1), '9'), "[0-9]{0,15}"),
+                   sequence(digit(least[0], least[0]), rest)});
 }
 
 /// What follows so that the fraction is ≤ (open: <) `most`; nothing may follow unless open and `most` is 0.
@@ -102,8 +104,7 @@ std::string fractionTo(const std::string& most, bool open) {
     if (most.empty()) return open ? "" : "\"0\"{0,16}";
     const std::string rest = fractionTo(most.substr(1), open);
     return either({sequence(digit('0', static_cast<char>(most[0] - 1)), "[0-9]{0,15}"),
-                   sequence(digit(most[0], most[0]), rest),
-                   "\"\""});
+                   sequence(digit(most[0], most[0]), rest), "\"\""});
 }
 
 /// Between two fractions of the same number of digits.
@@ -111,16 +112,15 @@ std::string fractionBetween(const std::string& least, bool open_low, const std::
     if (least > most) return "";
     if (least.empty()) return open_low || open_high ? "" : "\"0\"{0,16}";
     const std::string low = least.substr(1), high = most.substr(1);
-    if (least[0] == most[0]) return sequence(digit(least[0], least[0]), fractionBetween(low, open_low, high, open_high));
+    if (least[0] == most[0])
+        return sequence(digit(least[0], least[0]), fractionBetween(low, open_low, high, open_high));
     return either({sequence(digit(least[0], least[0]), fractionFrom(low, open_low)),
                    sequence(digit(static_cast<char>(least[0] + 1), static_cast<char>(most[0] - 1)), "[0-9]{0,15}"),
                    sequence(digit(most[0], most[0]), fractionTo(high, open_high))});
 }
 
 /// `fraction` must hold at least one digit.
-std::string withPoint(const std::string& fraction) {
-    return fraction.empty() ? "" : "\".\" " + fraction;
-}
+std::string withPoint(const std::string& fraction) { return fraction.empty() ? "" : "\".\" " + fraction; }
 
 bool allZero(const std::string& fraction) { return fraction.find_first_not_of('0') == std::string::npos; }
 
@@ -135,9 +135,12 @@ std::string magnitudes(const Bound& low, const std::optional<Bound>& high) {
         const std::string whole = '"' + high->digits + '"';
         if (!(high->open && high->fraction.empty())) {
             ways.push_back(whole);
-            const std::string first = high->fraction.empty() ? "\"0\"{1,16}" : either({
-                sequence(digit('0', static_cast<char>(high->fraction[0] - 1)), "[0-9]{0,15}"),
-                sequence(digit(high->fraction[0], high->fraction[0]), fractionTo(high->fraction.substr(1), high->open))});
+            const std::string first =
+                high->fraction.empty()
+                    ? "\"0\"{1,16}"
+                    : either({sequence(digit('0', static_cast<char>(high->fraction[0] - 1)), "[0-9]{0,15}"),
+                              sequence(digit(high->fraction[0], high->fraction[0]),
+                                       fractionTo(high->fraction.substr(1), high->open))});
             ways.push_back(sequence(whole, withPoint(first)));
         }
     } else if (less(high->digits, low.digits)) {

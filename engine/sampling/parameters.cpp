@@ -90,12 +90,12 @@ void Parameters::check() const {
 
 std::vector<Step> parseSequence(std::string_view text) {
     std::vector<Step> sequence;
-    const bool one_name = std::any_of(steps.begin(), steps.end(), [&](const StepInfo& info) {
-        return info.name == text || info.other_name == text;
-    });
+    const bool one_name = std::any_of(
+        steps.begin(), steps.end(), [&](const StepInfo& info) { return info.name == text || info.other_name == text; });
     if (!one_name && text.find_first_of(";,") == std::string_view::npos) {
         for (const char letter : text) {
-            const auto info = std::find_if(steps.begin(), steps.end(), [&](const StepInfo& s) { return s.letter == letter; });
+            const auto info =
+                std::find_if(steps.begin(), steps.end(), [&](const StepInfo& s) { return s.letter == letter; });
             if (info == steps.end()) return {stepByName(text)};   // throws, naming the whole text
             sequence.push_back(info->step);
         }

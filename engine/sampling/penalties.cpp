@@ -22,9 +22,8 @@ void Penalties::apply(Candidates& candidates, std::span<const Token> history) {
         size_t end = i;
         while (end < recent_.size() && recent_[end] == recent_[i]) ++end;
         const double fixed = static_cast<double>(end - i) * frequency + presence;
-        candidates.changeLogit(recent_[i], [&](double logit) {
-            return (logit <= 0 ? logit * repeat : logit / repeat) - fixed;
-        });
+        candidates.changeLogit(recent_[i],
+                               [&](double logit) { return (logit <= 0 ? logit * repeat : logit / repeat) - fixed; });
         i = end;
     }
 }

@@ -13,7 +13,7 @@ constexpr int max_depth = 100;
 
 const CharClass digits{{'0', '9'}};
 const CharClass word{{'0', '9'}, {'A', 'Z'}, {'_', '_'}, {'a', 'z'}};
-const CharClass space{{'\t', '\r'}, {' ', ' '}, {0xA0, 0xA0}, {0x1680, 0x1680}, {0x2000, 0x200A},
+const CharClass space{{'\t', '\r'},     {' ', ' '},       {0xA0, 0xA0},     {0x1680, 0x1680}, {0x2000, 0x200A},
                       {0x2028, 0x2029}, {0x202F, 0x202F}, {0x205F, 0x205F}, {0x3000, 0x3000}, {0xFEFF, 0xFEFF}};
 const CharClass line_ends{{'\n', '\n'}, {'\r', '\r'}, {0x2028, 0x2029}};
 
@@ -71,7 +71,8 @@ private:
         if (take('[')) return character(bracket());
         if (take('.')) return character(complement(line_ends));
         if (c == '^' || c == '$') fail("^ and $ are only supported at its ends");
-        if (c == '*' || c == '+' || c == '?' || c == '{') fail(std::string("there is nothing that ") + c + " could repeat");
+        if (c == '*' || c == '+' || c == '?' || c == '{')
+            fail(std::string("there is nothing that ") + c + " could repeat");
         if (take('\\')) return character(escape(false));
         const uint32_t code = codePoint();
         return character({{code, code}});
@@ -90,7 +91,8 @@ private:
             return element;
         }
         take('?');   // lazy or greedy: the same texts match
-        if (!atEnd() && (peek() == '*' || peek() == '+' || peek() == '?' || peek() == '{')) fail("a repetition is repeated");
+        if (!atEnd() && (peek() == '*' || peek() == '+' || peek() == '?' || peek() == '{'))
+            fail("a repetition is repeated");
         return times(element, least, most);
     }
 
@@ -200,7 +202,8 @@ private:
     }
 
     [[noreturn]] void fail(const std::string& why) const {
-        throw Error("cannot use the JSON schema", "the pattern \"" + std::string(text_) + "\" cannot be honoured: " + why,
+        throw Error("cannot use the JSON schema",
+                    "the pattern \"" + std::string(text_) + "\" cannot be honoured: " + why,
                     "Write the pattern without it, or leave the keyword pattern out");
     }
     bool atEnd() const { return at_ >= text_.size(); }

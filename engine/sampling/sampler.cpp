@@ -46,7 +46,9 @@ void Sampler::accept(Token token) {
     history_.push_back(token);
 }
 
-void Sampler::acceptPrompt(std::span<const Token> tokens) { history_.insert(history_.end(), tokens.begin(), tokens.end()); }
+void Sampler::acceptPrompt(std::span<const Token> tokens) {
+    history_.insert(history_.end(), tokens.begin(), tokens.end());
+}
 
 /// Whether the chain can only end with the best token: then nothing but the logits matters.
 bool Sampler::isPlainGreedy() const {
@@ -78,10 +80,8 @@ void Sampler::runChain() {
     const auto& p = parameters_;
     if (p.mirostat != 0) {
         temperature(candidates_, p.temperature, p.dynatemp_range, p.dynatemp_exponent);
-        if (p.mirostat == 1)
-            mirostat1(candidates_, mu_, p.mirostat_m);
-        else
-            mirostat2(candidates_, mu_);
+        if (p.mirostat == 1) mirostat1(candidates_, mu_, p.mirostat_m);
+        else mirostat2(candidates_, mu_);
         return;
     }
     for (const Step step : p.sequence) runStep(step);

@@ -36,7 +36,8 @@ public:
     /// Back to the state after construction: history, random numbers, mirostat, grammar.
     void reset();
 
-    /// The candidates and probabilities of the last sample(), for whoever shows them; for a greedy choice the one token.
+    /// The candidates and probabilities of the last sample(), for whoever shows them; for a greedy choice the one
+    /// token.
     std::span<Candidate> candidates() { return candidates_.list(); }
     const Parameters& parameters() const { return parameters_; }
 
@@ -55,8 +56,8 @@ private:
     std::vector<Token> history_;
     std::vector<Candidate> before_adaptive_;
     std::unique_ptr<GrammarState> grammar_;
-    double mu_ = 0;                                     ///< mirostat's limit of surprise, in bits
-    double adaptive_sum_ = 0, adaptive_weight_ = 0;     ///< running mean of the chosen probabilities
+    double mu_ = 0;  ///< mirostat's limit of surprise, in bits
+    double adaptive_sum_ = 0, adaptive_weight_ = 0;  ///< running mean of the chosen probabilities
 };
 
 }  // namespace hearth::sampling

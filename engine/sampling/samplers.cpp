@@ -24,7 +24,8 @@ size_t prefixLength(Candidates& candidates, Enough enough) {
     auto& list = candidates.list();
     double sum = 0;
     size_t done = 0;
-    for (size_t sorted = std::min<size_t>(list.size(), 128); done < list.size(); sorted = std::min(list.size(), sorted * 4)) {
+    for (size_t sorted = std::min<size_t>(list.size(), 128); done < list.size();
+         sorted = std::min(list.size(), sorted * 4)) {
         candidates.sortBest(sorted);
         while (done < sorted) {
             sum += list[done++].p;
@@ -113,8 +114,7 @@ void minP(Candidates& candidates, double p, int32_t min_keep) {
     const auto& list = candidates.list();
     if (static_cast<size_t>(std::count_if(list.begin(), list.end(), passes)) < atLeast(min_keep))
         candidates.keepBest(atLeast(min_keep));
-    else
-        filter(candidates, passes);
+    else filter(candidates, passes);
 }
 
 void xtc(Candidates& candidates, double probability, double threshold, int32_t min_keep, Random& random) {
@@ -166,10 +166,8 @@ void mirostat2(Candidates& candidates, double mu) {
     const double limit = std::exp2(-mu);
     const auto passes = [&](const Candidate& c) { return c.p >= limit; };
     const auto& list = candidates.list();
-    if (std::none_of(list.begin(), list.end(), passes))
-        candidates.keepBestOne();
-    else
-        filter(candidates, passes);
+    if (std::none_of(list.begin(), list.end(), passes)) candidates.keepBestOne();
+    else filter(candidates, passes);
 }
 
 void mirostat1(Candidates& candidates, double mu, int32_t m) {
@@ -179,11 +177,11 @@ void mirostat1(Candidates& candidates, double mu, int32_t m) {
     double tb = 0, tt = 0;
     for (size_t i = 0; i + 1 < std::min(list.size(), static_cast<size_t>(m)); ++i) {
         const double t = std::log(static_cast<double>(i + 2) / static_cast<double>(i + 1));
-        const double b = list[i].logit - list[i + 1].logit;   // ln(p_i / p_i+1), also where p has run out of range
+        const double b = list[i].logit - list[i + 1].logit;  // ln(p_i / p_i+1), also where p has run out of range
         tb += t * b;
         tt += t * t;
     }
-    if (tt == 0) return;   // a single candidate
+    if (tt == 0) return;  // a single candidate
     const double s = tb / tt, n = static_cast<double>(candidates.vocabularySize());
     const double k = std::pow((s - 1) * std::exp2(mu) / (1 - std::pow(n, -(s - 1))), 1 / s);
     // An even distribution (s = 0 or 1) makes this no number: then nothing is cut.

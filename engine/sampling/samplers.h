@@ -15,8 +15,8 @@ namespace hearth::sampling {
 
 void addLogitBias(Candidates& candidates, std::span<const std::pair<Token, float>> bias);
 
-/// Over the last `last_n` tokens of the history (-1 = all): logit ≤ 0 is multiplied by `repeat`, others are divided by it;
-/// then − count·frequency − presence. Keeps its scratch memory.
+/// Over the last `last_n` tokens of the history (-1 = all): logit ≤ 0 is multiplied by `repeat`, others are divided
+/// by it; then − count·frequency − presence. Keeps its scratch memory.
 class Penalties {
 public:
     int32_t last_n = 64;
@@ -28,9 +28,9 @@ private:
     std::vector<Token> recent_;
 };
 
-/// "Don't repeat yourself" (p-e-w, 2024): a token that would extend a repetition of length L ≥ allowed_length of the end
-/// of the history loses multiplier·base^(L − allowed_length). No repetition reaches over the last breaker, and a token
-/// that is a breaker by itself is never punished. Linear in last_n (Z-algorithm).
+/// "Don't repeat yourself" (p-e-w, 2024): a token that would extend a repetition of length L ≥ allowed_length of the
+/// end of the history loses multiplier·base^(L − allowed_length). No repetition reaches over the last breaker, and a
+/// token that is a breaker by itself is never punished. Linear in last_n (Z-algorithm).
 class Dry {
 public:
     double multiplier = 0, base = 1.75;
@@ -42,7 +42,7 @@ public:
 private:
     size_t freeTail(std::span<const Token> recent) const;
     std::vector<size_t> z_;
-    std::vector<std::pair<Token, size_t>> repeats_;   ///< token, longest repetition that it would extend
+    std::vector<std::pair<Token, size_t>> repeats_;  ///< token, longest repetition that it would extend
 };
 
 /// Keeps logit ≥ max − n·σ, σ the population deviation of the logits ("Top-nσ", arXiv 2411.07641). n ≤ 0 = off.

@@ -14,9 +14,9 @@ constexpr size_t max_alternatives = 1024, max_work = 200000;
 
 /// Keywords that say nothing about which values are valid.
 constexpr std::array annotations{
-    "title", "description", "default", "examples", "example", "$schema", "$id", "id", "$comment", "$anchor", "deprecated",
-    "readOnly", "writeOnly", "$defs", "definitions", "$vocabulary", "contentMediaType", "contentEncoding", "discriminator",
-    "externalDocs",
+    "title",       "description", "default",          "examples",        "example",       "$schema",      "$id",
+    "id",          "$comment",    "$anchor",          "deprecated",      "readOnly",      "writeOnly",    "$defs",
+    "definitions", "$vocabulary", "contentMediaType", "contentEncoding", "discriminator", "externalDocs",
 };
 
 uint32_t kindByName(const Json& name) {
@@ -75,7 +75,8 @@ uint32_t kindOf(const Json& value) {
     if (value.is_string()) return kind_string;
     if (value.is_number_integer()) return kind_integer;
     const double number = value.get<double>();
-    return number == static_cast<double>(static_cast<int64_t>(std::clamp(number, -9e18, 9e18))) ? kind_integer : kind_fraction;
+    return number == static_cast<double>(static_cast<int64_t>(std::clamp(number, -9e18, 9e18))) ? kind_integer
+                                                                                                : kind_fraction;
 }
 
 }  // namespace
@@ -85,19 +86,19 @@ void throwSchema(const std::string& why, const std::string& next_step) {
 }
 
 Json bothSchemas(const Json& a, const Json& b) {
-    // One flat list in which each schema stands once: schemas that refer to each other then come back to a list that has
-    // been seen, instead of growing for ever.
+    // One flat list in which each schema stands once: schemas that refer to each other then come back to a list that
+    // has been seen, instead of growing for ever.
     Json list = Json::array();
     const auto add = [&](const Json& schema) {
         const bool says_nothing = schema == true || (schema.is_object() && schema.empty());
         if (!says_nothing && std::find(list.begin(), list.end(), schema) == list.end()) list.push_back(schema);
     };
     for (const Json* side : {&a, &b}) {
-        const bool is_list = side->is_object() && side->size() == 1 && side->contains("allOf") && (*side)["allOf"].is_array();
+        const bool is_list =
+            side->is_object() && side->size() == 1 && side->contains("allOf") && (*side)["allOf"].is_array();
         if (is_list)
             for (const Json& part : (*side)["allOf"]) add(part);
-        else
-            add(*side);
+        else add(*side);
     }
     if (list.empty()) return true;
     if (list.size() == 1) return list[0];
@@ -125,7 +126,8 @@ std::vector<Constraints> SchemaReader::read(const Json& schema, int depth) const
     spend();
     if (depth > max_depth) throwSchema("the keyword $ref leads round in a circle, or schemas are nested too deep");
     if (schema.is_boolean()) return schema.get<bool>() ? std::vector<Constraints>(1) : std::vector<Constraints>();
-    if (!schema.is_object()) throwSchema("a schema must be an object, true or false, and not " + schema.dump().substr(0, 40));
+    if (!schema.is_object())
+        throwSchema("a schema must be an object, true or false, and not " + schema.dump().substr(0, 40));
     std::vector<Constraints> result{own(schema)};
     if (schema.contains("$ref")) {
         if (!schema["$ref"].is_string()) throwSchema("the keyword $ref does not hold a text");
@@ -134,7 +136,8 @@ std::vector<Constraints> SchemaReader::read(const Json& schema, int depth) const
     for (const char* key : {"allOf", "anyOf", "oneOf"}) {
         if (!schema.contains(key)) continue;
         const Json& list = schema[key];
-        if (!list.is_array() || list.empty()) throwSchema(std::string("the keyword ") + key + " does not hold a list of schemas");
+        if (!list.is_array() || list.empty())
+            throwSchema(std::string("the keyword ") + key + " does not hold a list of schemas");
         std::vector<std::vector<Constraints>> ways;
         for (const Json& part : list) ways.push_back(read(part, depth + 1));
         if (std::string_view(key) == "allOf") {
@@ -146,41 +149,44 @@ std::vector<Constraints> SchemaReader::read(const Json& schema, int depth) const
         if (std::string_view(key) == "oneOf") checkExclusive(ways, depth);
         result.clear();
         for (const auto& way : ways) result.insert(result.end(), way.begin(), way.end());
-        if (result.size() > max_alternatives) throwSchema(std::string("the keyword ") + key + " makes too many alternatives");
+        if (result.size() > max_alternatives)
+            throwSchema(std::string("the keyword ") + key + " makes too many alternatives");
     }
     return result;
 }
 
 void SchemaReader::spend() const {
-    if (++work_ > max_work) throwSchema("its alternatives multiply beyond what can be looked at", "Use a smaller schema");
+    if (++work_ > max_work)
+        throwSchema("its alternatives multiply beyond what can be looked at", "Use a smaller schema");
 }
 
 Constraints SchemaReader::own(const Json& schema) const {
     Constraints c;
     for (const auto& [key, value] : schema.items()) {
-        if (std::find(annotations.begin(), annotations.end(), key) != annotations.end() || key.starts_with("x-")) continue;
+        if (std::find(annotations.begin(), annotations.end(), key) != annotations.end() || key.starts_with("x-"))
+            continue;
         readKeyword(c, key, value, schema);
     }
     return c;
 }
 
 void SchemaReader::readKeyword(Constraints& c, const std::string& key, const Json& value, const Json& schema) const {
-    if (key == "$ref" || key == "allOf" || key == "anyOf" || key == "oneOf") return;   // see read()
+    if (key == "$ref" || key == "allOf" || key == "anyOf" || key == "oneOf") return;  // see read()
     if (key == "type") {
         c.kinds = 0;
         c.kinds_given = true;
         if (value.is_array())
             for (const Json& name : value) c.kinds |= kindByName(name);
-        else
-            c.kinds = kindByName(value);
+        else c.kinds = kindByName(value);
     } else if (key == "enum" || key == "const") {
         if (key == "enum" && !value.is_array()) throwSchema("the keyword enum does not hold a list");
         std::vector<Json> values;
-        if (key == "enum")
-            values.assign(value.begin(), value.end());
-        else
-            values = {value};
-        if (c.values) std::erase_if(values, [&](const Json& v) { return std::find(c.values->begin(), c.values->end(), v) == c.values->end(); });
+        if (key == "enum") values.assign(value.begin(), value.end());
+        else values = {value};
+        if (c.values)
+            std::erase_if(values, [&](const Json& v) {
+                return std::find(c.values->begin(), c.values->end(), v) == c.values->end();
+            });
         c.values = std::move(values);
     } else if (key == "minimum" || key == "exclusiveMinimum") {
         c.low = tighter(c.low, boundOf(key, value, key != "minimum"), 1);
@@ -212,7 +218,7 @@ void SchemaReader::readKeyword(Constraints& c, const std::string& key, const Jso
         (key == "minProperties" ? c.min_properties : c.max_properties) = countOf(key, value);
         c.object_given = true;
     } else if (key == "additionalItems" && (!schema.contains("items") || !schema["items"].is_array())) {
-        return;   // older drafts: means nothing beside an `items` that is no list
+        return;  // older drafts: means nothing beside an `items` that is no list
     } else {
         readArrayKeyword(c, key, value);
     }
@@ -237,7 +243,8 @@ void SchemaReader::readArrayKeyword(Constraints& c, const std::string& key, cons
 }
 
 const Json& SchemaReader::resolve(const std::string& reference) const {
-    if (reference.empty() || reference[0] != '#') throwSchema("the keyword $ref leads out of the document: \"" + reference + '"');
+    if (reference.empty() || reference[0] != '#')
+        throwSchema("the keyword $ref leads out of the document: \"" + reference + '"');
     std::string pointer;
     for (size_t i = 1; i < reference.size(); ++i) {
         if (reference[i] != '%') {
@@ -257,7 +264,8 @@ const Json& SchemaReader::resolve(const std::string& reference) const {
     }
 }
 
-std::vector<Constraints> SchemaReader::combine(const std::vector<Constraints>& a, const std::vector<Constraints>& b) const {
+std::vector<Constraints> SchemaReader::combine(const std::vector<Constraints>& a,
+                                               const std::vector<Constraints>& b) const {
     if (a.size() * b.size() > max_alternatives) throwSchema("the keywords allOf and anyOf make too many alternatives");
     std::vector<Constraints> result;
     for (const Constraints& left : a)
@@ -275,15 +283,19 @@ std::optional<Constraints> SchemaReader::merge(const Constraints& a, const Const
     if (c.kinds == 0) return std::nullopt;
     c.values = a.values ? a.values : b.values;
     if (a.values && b.values)
-        std::erase_if(*c.values, [&](const Json& v) { return std::find(b.values->begin(), b.values->end(), v) == b.values->end(); });
+        std::erase_if(*c.values, [&](const Json& v) {
+            return std::find(b.values->begin(), b.values->end(), v) == b.values->end();
+        });
     c.low = tighter(a.low, b.low, 1);
     c.high = tighter(a.high, b.high, -1);
     c.min_length = std::max(a.min_length, b.min_length);
     c.max_length = smaller(a.max_length, b.max_length);
-    if (a.has_pattern && b.has_pattern && a.pattern != b.pattern) throwSchema("the keyword pattern stands twice for one value");
+    if (a.has_pattern && b.has_pattern && a.pattern != b.pattern)
+        throwSchema("the keyword pattern stands twice for one value");
     c.has_pattern = a.has_pattern || b.has_pattern;
     c.pattern = a.has_pattern ? a.pattern : b.pattern;
-    if (!a.format.empty() && !b.format.empty() && a.format != b.format) throwSchema("the keyword format stands twice for one value");
+    if (!a.format.empty() && !b.format.empty() && a.format != b.format)
+        throwSchema("the keyword format stands twice for one value");
     c.format = a.format.empty() ? b.format : a.format;
     mergeArrays(c, a, b);
     mergeObjects(c, a, b);
@@ -295,8 +307,11 @@ void SchemaReader::mergeArrays(Constraints& c, const Constraints& a, const Const
     c.min_items = std::max(a.min_items, b.min_items);
     c.max_items = smaller(a.max_items, b.max_items);
     c.items = bothSchemas(a.items, b.items);
-    const auto at = [](const Constraints& x, size_t i) -> const Json& { return i < x.prefix.size() ? x.prefix[i] : x.items; };
-    for (size_t i = 0; i < std::max(a.prefix.size(), b.prefix.size()); ++i) c.prefix.push_back(bothSchemas(at(a, i), at(b, i)));
+    const auto at = [](const Constraints& x, size_t i) -> const Json& {
+        return i < x.prefix.size() ? x.prefix[i] : x.items;
+    };
+    for (size_t i = 0; i < std::max(a.prefix.size(), b.prefix.size()); ++i)
+        c.prefix.push_back(bothSchemas(at(a, i), at(b, i)));
 }
 
 void SchemaReader::mergeObjects(Constraints& c, const Constraints& a, const Constraints& b) const {
@@ -307,13 +322,15 @@ void SchemaReader::mergeObjects(Constraints& c, const Constraints& a, const Cons
         const Json* own = x.property(name);
         return own ? *own : x.additional.value_or(true);
     };
-    for (const auto& [name, schema] : a.properties) c.properties.emplace_back(name, bothSchemas(schema, beside(b, name)));
+    for (const auto& [name, schema] : a.properties)
+        c.properties.emplace_back(name, bothSchemas(schema, beside(b, name)));
     for (const auto& [name, schema] : b.properties)
         if (!a.property(name)) c.properties.emplace_back(name, bothSchemas(beside(a, name), schema));
     c.required = a.required;
     for (const std::string& name : b.required)
         if (!c.isRequired(name)) c.required.push_back(name);
-    if (a.additional || b.additional) c.additional = bothSchemas(a.additional.value_or(true), b.additional.value_or(true));
+    if (a.additional || b.additional)
+        c.additional = bothSchemas(a.additional.value_or(true), b.additional.value_or(true));
 }
 
 std::optional<bool> SchemaReader::fits(const Constraints& c, const Json& value) const {

@@ -16,30 +16,37 @@ using Json = nlohmann::ordered_json;
 
 /// Kinds of JSON values, as bits. Whole and fractional numbers are told apart, so "integer" and "number" intersect.
 enum : uint32_t {
-    kind_null = 1, kind_boolean = 2, kind_object = 4, kind_array = 8, kind_string = 16, kind_integer = 32, kind_fraction = 64,
-    kind_number = kind_integer | kind_fraction, kind_all = 127,
+    kind_null = 1,
+    kind_boolean = 2,
+    kind_object = 4,
+    kind_array = 8,
+    kind_string = 16,
+    kind_integer = 32,
+    kind_fraction = 64,
+    kind_number = kind_integer | kind_fraction,
+    kind_all = 127,
 };
 
-/// One conjunction of constraints: what a schema says once references are followed, allOf merged, and the alternatives of
-/// anyOf and oneOf taken apart.
+/// One conjunction of constraints: what a schema says once references are followed, allOf merged, and the
+/// alternatives of anyOf and oneOf taken apart.
 struct Constraints {
     uint32_t kinds = kind_all;
     bool kinds_given = false;
-    std::optional<std::vector<Json>> values;   ///< enum, const
+    std::optional<std::vector<Json>> values;  ///< enum, const
 
     std::optional<gbnf::Bound> low, high;
-    int64_t min_length = 0, max_length = -1;   ///< -1 = no limit, below too
+    int64_t min_length = 0, max_length = -1;  ///< -1 = no limit, below too
     std::string pattern, format;
     bool has_pattern = false;
 
-    std::vector<Json> prefix;                  ///< schemas of the first items
-    Json items = true;                         ///< schema of those behind
+    std::vector<Json> prefix;  ///< schemas of the first items
+    Json items = true;  ///< schema of those behind
     int64_t min_items = 0, max_items = -1;
     bool array_given = false;
 
     std::vector<std::pair<std::string, Json>> properties;
     std::vector<std::string> required;
-    std::optional<Json> additional;            ///< schema of properties not named; unset = the schema says nothing
+    std::optional<Json> additional;  ///< schema of properties not named; unset = the schema says nothing
     int64_t min_properties = 0, max_properties = -1;
     bool object_given = false;
 
@@ -79,11 +86,12 @@ private:
     void spend() const;
 
     const Json& document_;
-    mutable size_t work_ = 0;   ///< schemas read so far: alternatives within alternatives can multiply without end
+    mutable size_t work_ = 0;  ///< schemas read so far: alternatives within alternatives can multiply without end
 };
 
 /// Both schemas at once.
 Json bothSchemas(const Json& a, const Json& b);
-[[noreturn]] void throwSchema(const std::string& why, const std::string& next_step = "Leave the keyword out or say it differently");
+[[noreturn]] void throwSchema(const std::string& why,
+                              const std::string& next_step = "Leave the keyword out or say it differently");
 
 }  // namespace hearth::sampling

@@ -2,8 +2,8 @@
 
 #include "engine/sampling/schema_constraints.h"
 
-/// oneOf asks for exactly one true alternative. A grammar joins them, which is the same only where no text written for one
-/// is valid for another: that is proved here, or the schema is refused.
+/// oneOf asks for exactly one true alternative. A grammar joins them, which is the same only where no text written
+/// for one is valid for another: that is proved here, or the schema is refused.
 namespace hearth::sampling {
 namespace {
 
@@ -38,9 +38,10 @@ void SchemaReader::checkExclusive(const std::vector<std::vector<Constraints>>& w
             for (const Constraints& written : ways[i])
                 for (const Constraints& other : ways[j])
                     if (!excludes(written, other, depth))
-                        throwSchema("the keyword oneOf has alternatives that can be true at once (number " +
-                                        std::to_string(i + 1) + " and number " + std::to_string(j + 1) + ')',
-                                    "Use anyOf, or make the alternatives differ by type or by a required property with const");
+                        throwSchema(
+                            "the keyword oneOf has alternatives that can be true at once (number " +
+                                std::to_string(i + 1) + " and number " + std::to_string(j + 1) + ')',
+                            "Use anyOf, or make the alternatives differ by type or by a required property with const");
         }
 }
 
@@ -48,11 +49,13 @@ bool SchemaReader::excludes(const Constraints& written, const Constraints& other
     spend();
     if (depth > max_depth) return false;
     if (written.values)
-        return std::all_of(written.values->begin(), written.values->end(),
-                           [&](const Json& value) { return fits(written, value) == false || fits(other, value) == false; });
+        return std::all_of(written.values->begin(), written.values->end(), [&](const Json& value) {
+            return fits(written, value) == false || fits(other, value) == false;
+        });
     const uint32_t kinds = written.writtenKinds() & other.kinds;
     if (other.values)
-        return std::all_of(other.values->begin(), other.values->end(), [&](const Json& value) { return fits(written, value) == false; });
+        return std::all_of(other.values->begin(), other.values->end(),
+                           [&](const Json& value) { return fits(written, value) == false; });
     if (kinds & (kind_null | kind_boolean)) return false;
     if ((kinds & kind_number) && !rangesApart(written, other)) return false;
     if ((kinds & kind_string) && !lengthsApart(written, other)) return false;
@@ -64,7 +67,8 @@ bool SchemaReader::objectsExclude(const Constraints& written, const Constraints&
     const auto schemasExclude = [&](const Json& a, const Json& b) {
         const auto left = read(a, depth + 1), right = read(b, depth + 1);
         return std::all_of(left.begin(), left.end(), [&](const Constraints& l) {
-            return std::all_of(right.begin(), right.end(), [&](const Constraints& r) { return excludes(l, r, depth + 1); });
+            return std::all_of(right.begin(), right.end(),
+                               [&](const Constraints& r) { return excludes(l, r, depth + 1); });
         });
     };
     // A property that the other needs and that is never written here, or always differently.

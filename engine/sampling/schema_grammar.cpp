@@ -26,8 +26,9 @@ const std::map<std::string, std::string> basic_rules{
     {"integer", "\"-\"? (\"0\" | [1-9] [0-9]{0,17})"},
     {"number", "integer (\".\" [0-9]{1,17})? ([eE] [-+]? [0-9]{1,3})?"},
     {"hex", "[0-9a-fA-F]"},
-    {"unit", "[0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex"
-             " | [dD] [89abAB] hex hex \"\\\\u\" [dD] [c-fC-F] hex hex"},
+    {"unit",
+     "[0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex"
+     " | [dD] [89abAB] hex hex \"\\\\u\" [dD] [c-fC-F] hex hex"},
     {"char", "[^\"\\\\\\x00-\\x1F] | \"\\\\\" ([\"\\\\/bfnrt] | \"u\" unit)"},
     {"plain", "[^\"\\\\\\x00-\\x1F]"},
     {"string", "\"\\\"\" char* \"\\\"\""},
@@ -37,7 +38,9 @@ const std::map<std::string, std::string> basic_rules{
     {"value", "null | boolean | number | string | object | array"},
 };
 
-std::string quoted(const std::string& inside) { return "\"\\\"\" " + (inside.empty() ? "" : inside + ' ') + "\"\\\"\""; }
+std::string quoted(const std::string& inside) {
+    return "\"\\\"\" " + (inside.empty() ? "" : inside + ' ') + "\"\\\"\"";
+}
 
 std::string alternatives(const std::vector<std::string>& ways) {
     std::string result;
@@ -49,7 +52,8 @@ std::string alternatives(const std::vector<std::string>& ways) {
 
 std::string SchemaGrammar::write(const Json& document) {
     const Expression root = schemaRule(document);
-    if (!root) throwSchema("no value can fulfil it", "Look for an empty enum, false, or limits that contradict each other");
+    if (!root)
+        throwSchema("no value can fulfil it", "Look for an empty enum, false, or limits that contradict each other");
     return "root ::= " + *root + '\n' + text_;
 }
 
@@ -83,7 +87,8 @@ SchemaGrammar::Expression SchemaGrammar::schemaRule(const Json& schema) {
     if (++n_schemas_ > max_schemas || ++depth_ > max_depth)
         throwSchema("it is too large or nested too deep", "Use a smaller schema");
     const std::string name = "s" + std::to_string(n_schemas_);
-    entry->second = name;   // a reference back to here finds the name; if nothing is valid, a rule without an end says so
+    entry->second =
+        name;   // a reference back to here finds the name; if nothing is valid, a rule without an end says so
     std::vector<std::string> ways;
     for (const Constraints& c : reader_.read(schema))
         if (const Expression way = constrained(c)) ways.push_back(*way);
@@ -114,8 +119,10 @@ SchemaGrammar::Expression SchemaGrammar::listed(const Constraints& c) {
     std::vector<std::string> ways;
     for (const Json& value : *c.values) {
         const auto fits = reader_.fits(c, value);
-        if (!fits) throwSchema("the keyword enum (or const) stands beside keywords that its value " + value.dump().substr(0, 60) +
-                               " cannot be checked against", "Keep the enum alone");
+        if (!fits)
+            throwSchema("the keyword enum (or const) stands beside keywords that its value " +
+                            value.dump().substr(0, 60) + " cannot be checked against",
+                        "Keep the enum alone");
         if (*fits) ways.push_back(gbnf::literal(value.dump()));
     }
     if (ways.empty()) return std::nullopt;
@@ -144,8 +151,8 @@ SchemaGrammar::Expression SchemaGrammar::text(const Constraints& c) {
         format = *known;
     }
     if ((c.has_pattern && (counted || !format.empty())) || (counted && !format.empty()))
-        throwSchema(std::string("the keyword ") + (c.has_pattern ? "pattern" : "format") + " cannot be kept together with " +
-                        (counted ? "minLength or maxLength" : "format"),
+        throwSchema(std::string("the keyword ") + (c.has_pattern ? "pattern" : "format") +
+                        " cannot be kept together with " + (counted ? "minLength or maxLength" : "format"),
                     "Say it in one pattern");
     if (!format.empty()) return quoted(rule(format));
     const std::string one = basic("char");
@@ -177,12 +184,14 @@ SchemaGrammar::Expression SchemaGrammar::array(const Constraints& c) {
     std::string tail;
     if (rest) {
         const int64_t begun = std::max<int64_t>(n_first, 1);   // the first item has no comma before it
-        tail = gbnf::times('(' + comma + ' ' + *rest + ')', std::max<int64_t>(c.min_items - begun, 0), max < 0 ? -1 : max - begun);
+        tail = gbnf::times('(' + comma + ' ' + *rest + ')', std::max<int64_t>(c.min_items - begun, 0),
+                           max < 0 ? -1 : max - begun);
         if (max == begun) tail.clear();
         if (n_first == 0) tail = *rest + ' ' + tail;
     }
     for (int64_t i = n_first; i-- > 0;) {
-        const std::string here = (i == 0 ? "" : comma + ' ') + first[static_cast<size_t>(i)] + (tail.empty() ? "" : ' ' + tail);
+        const std::string here =
+            (i == 0 ? "" : comma + ' ') + first[static_cast<size_t>(i)] + (tail.empty() ? "" : ' ' + tail);
         tail = i == 0 ? here : i >= c.min_items ? '(' + rule(here) + ")?" : rule(here);
     }
     if (tail.empty()) return "\"[\" " + ws + " \"]\"";
@@ -208,30 +217,37 @@ SchemaGrammar::Expression SchemaGrammar::object(const Constraints& c) {
     std::string others;
     if (c.additional)
         if (const Expression value = schemaRule(*c.additional)) others = otherProperty(*value, names);
-    const auto n_required = std::count_if(properties.begin(), properties.end(), [](const Property& p) { return p.required; });
-    if (c.min_properties > n_required) throwSchema("the keyword minProperties is not supported beside optional properties");
+    const auto n_required =
+        std::count_if(properties.begin(), properties.end(), [](const Property& p) { return p.required; });
+    if (c.min_properties > n_required)
+        throwSchema("the keyword minProperties is not supported beside optional properties");
     if (c.max_properties >= 0 && (!others.empty() || c.max_properties < static_cast<int64_t>(properties.size())))
         throwSchema("the keyword maxProperties is not supported beside optional properties");
     const std::string list = propertyList(properties, others), ws = basic("ws");
-    return "\"{\" " + ws + ' ' + (list.empty() ? "" : '(' + list + ' ' + ws + ')' + (n_required ? " " : "? ")) + "\"}\"";
+    return "\"{\" " + ws + ' ' + (list.empty() ? "" : '(' + list + ' ' + ws + ')' + (n_required ? " " : "? ")) +
+           "\"}\"";
 }
 
 SchemaGrammar::Expression SchemaGrammar::freeObject(const Constraints& c) {
     // The same name may come twice and counts once, so a lower limit above one could be missed.
     if (c.min_properties > 1) throwSchema("the keyword minProperties is not supported beyond 1");
     if (c.max_properties >= 0 && c.max_properties < c.min_properties) return std::nullopt;
-    const Expression value = schemaRule(c.properties.empty() && !c.object_given ? Json(true) : c.additional.value_or(true));
+    const Expression value =
+        schemaRule(c.properties.empty() && !c.object_given ? Json(true) : c.additional.value_or(true));
     const std::string ws = basic("ws"), nothing = "\"{\" " + ws + " \"}\"";
     if (!value || c.max_properties == 0) return c.min_properties > 0 ? std::nullopt : Expression(nothing);
     if (*value == "value" && c.min_properties == 0 && c.max_properties < 0) return basic("object");
     const std::string member = rule(basic("string") + ' ' + basic("colon") + ' ' + *value);
-    const std::string more = c.max_properties == 1 ? "" : ' ' + gbnf::times('(' + basic("comma") + ' ' + member + ')', 0,
-                                                                            c.max_properties < 0 ? -1 : c.max_properties - 1);
+    const std::string more = c.max_properties == 1
+                                 ? ""
+                                 : ' ' + gbnf::times('(' + basic("comma") + ' ' + member + ')', 0,
+                                                     c.max_properties < 0 ? -1 : c.max_properties - 1);
     return "\"{\" " + ws + " (" + member + more + ' ' + ws + ')' + (c.min_properties > 0 ? "" : "?") + " \"}\"";
 }
 
-/// In their order, each with a comma before it unless it is the first that is written. Two rules a property: what may stand
-/// from it on when something stands before it, and when nothing does. Never empty as a text; "" when there is nothing to write.
+/// In their order, each with a comma before it unless it is the first that is written. Two rules a property: what may
+/// stand from it on when something stands before it, and when nothing does. Never empty as a text; "" when there is
+/// nothing to write.
 std::string SchemaGrammar::propertyList(const std::vector<Property>& properties, const std::string& others) {
     const std::string comma = basic("comma"), colon = basic("colon");
     std::string later = others.empty() ? "" : '(' + comma + ' ' + others + ")*";
@@ -249,15 +265,16 @@ std::string SchemaGrammar::propertyList(const std::vector<Property>& properties,
 
 std::string SchemaGrammar::otherProperty(const std::string& value, const std::vector<std::string>& names) {
     std::vector<std::string> sorted;
-    for (const std::string& name : names)   // names of other properties are written without escapes, so these cannot come
+    for (const std::string& name :
+         names)  // names of other properties are written without escapes, so these cannot come
         if (Json(name).dump().size() == name.size() + 2) sorted.push_back(name);
     std::sort(sorted.begin(), sorted.end());
     sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
     return rule("\"\\\"\" " + nameOutside(sorted, 0) + ' ' + basic("colon") + ' ' + value);
 }
 
-/// The rest of a name and the closing quote, when the first `at` bytes are common to `names` (sorted, whole characters) and
-/// the name must become none of them.
+/// The rest of a name and the closing quote, when the first `at` bytes are common to `names` (sorted, whole
+/// characters) and the name must become none of them.
 std::string SchemaGrammar::nameOutside(const std::vector<std::string>& names, size_t at) {
     const bool is_name = std::any_of(names.begin(), names.end(), [&](const std::string& n) { return n.size() == at; });
     std::vector<std::string> ways;
@@ -270,16 +287,19 @@ std::string SchemaGrammar::nameOutside(const std::vector<std::string>& names, si
         }
         Utf8Partial utf8;
         size_t end = at;
-        while (utf8.push(static_cast<uint8_t>(names[i][end++])) == Utf8Partial::Result::More) {}
+        while (utf8.push(static_cast<uint8_t>(names[i][end++])) == Utf8Partial::Result::More) {
+        }
         const std::string character = names[i].substr(at, end - at);
         std::vector<std::string> below;
         for (; i < names.size() && names[i].compare(at, end - at, character) == 0; ++i) below.push_back(names[i]);
         taken.emplace_back(utf8.code, utf8.code);
-        if (end > 400) throwSchema("the keyword additionalProperties beside a property with a very long name is not supported");
+        if (end > 400)
+            throwSchema("the keyword additionalProperties beside a property with a very long name is not supported");
         ways.push_back(gbnf::literal(character) + ' ' + nameOutside(below, end));
     }
     const CharClass plain{{0x20, 0x21}, {0x23, 0x5B}, {0x5D, max_code_point}};
-    ways.push_back(gbnf::characterClass(gbnf::difference(plain, normalised(std::move(taken)))) + ' ' + basic("plain") + "* \"\\\"\"");
+    ways.push_back(gbnf::characterClass(gbnf::difference(plain, normalised(std::move(taken)))) + ' ' + basic("plain") +
+                   "* \"\\\"\"");
     return rule(alternatives(ways));
 }
 
@@ -292,7 +312,8 @@ std::string grammarFromSchema(std::string_view schema_text) {
             return true;
         });
     } catch (const Json::parse_error& error) {
-        throwSchema(std::string("it is not valid JSON (at byte ") + std::to_string(error.byte) + ')', "Correct the text");
+        throwSchema(std::string("it is not valid JSON (at byte ") + std::to_string(error.byte) + ')',
+                    "Correct the text");
     } catch (const Json::exception&) {
         throwSchema("it holds a number that is too large", "Use a smaller number");
     }

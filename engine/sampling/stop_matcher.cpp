@@ -28,15 +28,14 @@ std::string StopMatcher::push(std::string_view text) {
         show = earliest;
         for (; show < held_.size(); ++show) {
             const std::string_view rest = std::string_view(held_).substr(show);
-            if (std::any_of(stops_.begin(), stops_.end(), [&](const std::string& stop) { return stop.starts_with(rest); }))
+            if (std::any_of(stops_.begin(), stops_.end(),
+                            [&](const std::string& stop) { return stop.starts_with(rest); }))
                 break;
         }
     }
     std::string result = held_.substr(0, show);
-    if (stopped())
-        held_.clear();
-    else
-        held_.erase(0, show);
+    if (stopped()) held_.clear();
+    else held_.erase(0, show);
     return result;
 }
 

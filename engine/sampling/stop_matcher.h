@@ -7,8 +7,8 @@
 
 namespace hearth::sampling {
 
-/// Finds stop strings in text that comes in pieces, however they are cut. What might be the beginning of a stop string is
-/// held back until it is clear, so no part of a stop string is ever shown.
+/// Finds stop strings in text that comes in pieces, however they are cut. What might be the beginning of a stop
+/// string is held back until it is clear, so no part of a stop string is ever shown.
 class StopMatcher {
 public:
     explicit StopMatcher(std::vector<std::string> stops);

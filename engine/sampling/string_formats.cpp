@@ -30,7 +30,8 @@ std::optional<std::string> stringFormat(std::string_view format) {
     if (format == "hostname") return host;
     if (format == "email") return "[a-zA-Z0-9_+-]+ (\".\" [a-zA-Z0-9_+-]+)* \"@\" " + host;
     if (format == "uri")
-        return "(\"http\" \"s\"? | \"ftp\") \"://\" " + host + " (\":\" [1-9] [0-9]{0,3})? (\"/\" [a-zA-Z0-9._~-]*)*"
+        return "(\"http\" \"s\"? | \"ftp\") \"://\" " + host +
+               " (\":\" [1-9] [0-9]{0,3})? (\"/\" [a-zA-Z0-9._~-]*)*"
                " (\"?\" [a-zA-Z0-9._~=&-]*)? (\"#\" [a-zA-Z0-9._~-]*)?";
     if (format == "password") return std::string();
     return std::nullopt;

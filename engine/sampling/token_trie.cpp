@@ -31,11 +31,13 @@ TokenTrie::TokenTrie(const VocabularyView& vocabulary) {
     std::string_view last;
     for (const Token token : sorted) {
         const std::string_view text = bytes(token);
-        const auto common = static_cast<size_t>(std::mismatch(last.begin(), last.end(), text.begin(), text.end()).first - last.begin());
+        const auto common =
+            static_cast<size_t>(std::mismatch(last.begin(), last.end(), text.begin(), text.end()).first - last.begin());
         for (; path.size() > common; path.pop_back()) nodes_[path.back()].behind = static_cast<uint32_t>(nodes_.size());
         for (size_t i = common; i < text.size(); ++i) {
             path.push_back(static_cast<uint32_t>(nodes_.size()));
-            nodes_.push_back({0, static_cast<uint32_t>(tokens_.size()), static_cast<uint32_t>(i + 1), static_cast<uint8_t>(text[i])});
+            nodes_.push_back({0, static_cast<uint32_t>(tokens_.size()), static_cast<uint32_t>(i + 1),
+                              static_cast<uint8_t>(text[i])});
         }
         tokens_.push_back(token);
         depth_ = std::max(depth_, static_cast<uint32_t>(text.size()));

@@ -10,17 +10,17 @@
 namespace hearth::sampling {
 
 /// The text tokens of a vocabulary as one tree over their bytes, so that a grammar checks a common beginning once. Made
-/// once for a vocabulary, then shared by all grammars. Tokens that end a generation and control tokens are known but not
-/// in the tree: they are never text. Nor are tokens without any bytes.
+/// once for a vocabulary, then shared by all grammars. Tokens that end a generation and control tokens are known but
+/// not in the tree: they are never text. Nor are tokens without any bytes.
 class TokenTrie {
 public:
     explicit TokenTrie(const VocabularyView& vocabulary);
 
     /// Depth first, children by rising byte.
     struct Node {
-        uint32_t behind;        ///< index of the first node that is not below this one
-        uint32_t first_token;   ///< tokens that end here: tokens()[first_token … next node's first_token)
-        uint32_t depth;         ///< bytes from the root to here; the root is not stored, its children have 1
+        uint32_t behind;  ///< index of the first node that is not below this one
+        uint32_t first_token;  ///< tokens that end here: tokens()[first_token … next node's first_token)
+        uint32_t depth;  ///< bytes from the root to here; the root is not stored, its children have 1
         uint8_t byte;
     };
     /// With one more node at the end that closes the token ranges.
@@ -40,7 +40,8 @@ public:
 private:
     enum class Kind : uint8_t { Text, End, Control };
     Kind kind(Token token) const {
-        return token >= 0 && static_cast<size_t>(token) < kinds_.size() ? kinds_[static_cast<size_t>(token)] : Kind::Control;
+        return token >= 0 && static_cast<size_t>(token) < kinds_.size() ? kinds_[static_cast<size_t>(token)]
+                                                                        : Kind::Control;
     }
 
     std::vector<Node> nodes_;

@@ -62,15 +62,19 @@ void TestJsonSchema::documents() {
         return state.acceptText(document.get<std::string>()) && state.mayEnd();
     };
     for (const Json& document : c["accept"])
-        QVERIFY2(matches(document), qPrintable("accept " + QString::fromStdString(document.get<std::string>() + "\n" + text)));
+        QVERIFY2(matches(document),
+                 qPrintable("accept " + QString::fromStdString(document.get<std::string>() + "\n" + text)));
     for (const Json& document : c["reject"])
-        QVERIFY2(!matches(document), qPrintable("reject " + QString::fromStdString(document.get<std::string>() + "\n" + text)));
+        QVERIFY2(!matches(document),
+                 qPrintable("reject " + QString::fromStdString(document.get<std::string>() + "\n" + text)));
 }
 
 void TestJsonSchema::refused_data() {
     QTest::addColumn<QString>("schema");
     QTest::addColumn<QString>("keyword");
-    const auto add = [](const char* keyword, const char* schema) { QTest::addRow("%s: %s", keyword, schema) << schema << keyword; };
+    const auto add = [](const char* keyword, const char* schema) {
+        QTest::addRow("%s: %s", keyword, schema) << schema << keyword;
+    };
     add("not", R"({"not": {"type": "string"}})");
     add("if", R"({"if": {"type": "string"}, "then": {"maxLength": 3}})");
     add("patternProperties", R"({"type": "object", "patternProperties": {"^a": {}}})");
@@ -142,10 +146,12 @@ void TestJsonSchema::hostile_data() {
         R"({"$defs": {"a": {"type": "object", "properties": {"x": {"allOf": [{"$ref": "#/$defs/a"}, {"properties":)"
         R"( {"x": {"$ref": "#/$defs/a"}}}]}}}}, "$ref": "#/$defs/a"})");
     QTest::addRow("long string") << QByteArray(R"({"type": "string", "minLength": 99999999})");
-    QTest::addRow("many items") << QByteArray(R"({"items": {"maxItems": 50000, "items": {"maxLength": 50000}}, "maxItems": 50000})");
+    QTest::addRow("many items") << QByteArray(
+        R"({"items": {"maxItems": 50000, "items": {"maxLength": 50000}}, "maxItems": 50000})");
     QTest::addRow("pattern repeats") << QByteArray(R"j({"pattern": "((((a{1000}){1000}){1000}){1000})"})j");
     QTest::addRow("pattern parentheses") << "{\"pattern\": \"" + nested("(", "a", ")", 50000) + "\"}";
-    QTest::addRow("long name") << "{\"properties\": {\"" + QByteArray(50000, 'x') + "\": {}}, \"additionalProperties\": true}";
+    QTest::addRow("long name") << "{\"properties\": {\"" + QByteArray(50000, 'x') +
+                                      "\": {}}, \"additionalProperties\": true}";
     QTest::addRow("half a character") << QByteArray("{\"const\": \"\xC3\"}");
     QTest::addRow("large number") << QByteArray(R"({"type": "integer", "minimum": 1e400})");
 }

@@ -20,7 +20,8 @@ constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 std::vector<float> noise(size_t n, uint64_t seed, double scale = 3) {
     Random random(seed);
     std::vector<float> logits(n);
-    for (float& x : logits) x = static_cast<float>(scale * (random.uniform() + random.uniform() + random.uniform() - 1.5));
+    for (float& x : logits)
+        x = static_cast<float>(scale * (random.uniform() + random.uniform() + random.uniform() - 1.5));
     return logits;
 }
 
@@ -244,13 +245,15 @@ void TestSampler::mirostatHoldsSurprise() {
             const auto logits = noise(2000, static_cast<uint64_t>(i), 5);
             const Token token = sampler.sample(logits);
             const auto left = sampler.candidates();
-            sum -= std::log2(std::find_if(left.begin(), left.end(), [&](const Candidate& c) { return c.id == token; })->p);
+            sum -=
+                std::log2(std::find_if(left.begin(), left.end(), [&](const Candidate& c) { return c.id == token; })->p);
         }
         QVERIFY2(std::abs(sum / n - 3) < 0.1, qPrintable(QString("mirostat %1: %2 bits").arg(version).arg(sum / n)));
     }
 }
 
-/// With few candidates there is always one near the target; without the sampler the mean would be 0.6 whatever the target.
+/// With few candidates there is always one near the target; without the sampler the mean would be 0.6 whatever the
+/// target.
 void TestSampler::adaptiveHoldsTarget() {
     for (const double target : {0.25, 0.4}) {
         Parameters p = plain();
@@ -274,12 +277,12 @@ void TestSampler::xtcProbability() {
     p.xtc_threshold = 0.1;
     p.seed = 9;
     Sampler sampler(p);
-    const std::vector<float> logits{5, 4, 3, -20};   // all but the last reach the threshold … 0.665 0.245 0.090
+    const std::vector<float> logits{5, 4, 3, -20};  // all but the last reach the threshold … 0.665 0.245 0.090
     int cut = 0;
     constexpr int n = 20000;
     for (int i = 0; i < n; ++i) {
         sampler.sample(logits);
-        cut += sampler.candidates().size() == 3;     // token 0 is excluded, 1 stays, 2 was below
+        cut += sampler.candidates().size() == 3;  // token 0 is excluded, 1 stays, 2 was below
     }
     QVERIFY2(std::abs(cut - 0.3 * n) < 4 * std::sqrt(n * 0.3 * 0.7), qPrintable(QString::number(cut)));
 }
@@ -296,7 +299,7 @@ void TestSampler::grammarFirstThenMask() {
     for (int round = 0; round < 50; ++round) {
         std::string text;
         for (;;) {
-            const Token token = sampler.sample(std::vector<float>{1, 2, 9, 1, 3});   // likes what is forbidden
+            const Token token = sampler.sample(std::vector<float>{1, 2, 9, 1, 3});  // likes what is forbidden
             sampler.accept(token);
             if (token == 4) break;
             text += pieces[static_cast<size_t>(token)];
@@ -316,9 +319,14 @@ void TestSampler::grammarFirstThenMask() {
 }
 
 void TestSampler::fileRecommendations() {
-    const auto file = GgufBytes().number("general.sampling.top_k", int32_t{20}).number("general.sampling.temp", 0.5f)
-                          .number("general.sampling.top_p", 0.75f).number("general.sampling.penalty_last_n", int32_t{-1})
-                          .number("general.sampling.mirostat_tau", 4.0f).text("general.sampling.sequence", "kpt").file();
+    const auto file = GgufBytes()
+                          .number("general.sampling.top_k", int32_t{20})
+                          .number("general.sampling.temp", 0.5f)
+                          .number("general.sampling.top_p", 0.75f)
+                          .number("general.sampling.penalty_last_n", int32_t{-1})
+                          .number("general.sampling.mirostat_tau", 4.0f)
+                          .text("general.sampling.sequence", "kpt")
+                          .file();
     const Parameters all = fromGguf(*file, {});
     QCOMPARE(all.top_k, 20);
     QCOMPARE(all.temperature, 0.5);
@@ -326,20 +334,23 @@ void TestSampler::fileRecommendations() {
     QCOMPARE(all.penalty_last_n, -1);
     QCOMPARE(all.mirostat_tau, 4.0);
     QVERIFY((all.sequence == std::vector<Step>{Step::TopK, Step::TopP, Step::Temperature}));
-    QCOMPARE(all.min_p, 0.05);   // the file says nothing of it
+    QCOMPARE(all.min_p, 0.05);  // the file says nothing of it
     Parameters chosen;
     chosen.temperature = 1.5;
     const Parameters some = fromGguf(*file, chosen, {"temperature", "sequence"});
     QCOMPARE(some.temperature, 1.5);
     QCOMPARE(some.top_k, 20);
     QCOMPARE(some.sequence.size(), size_t{9});
-    QVERIFY_THROWS_EXCEPTION(hearth::Error, fromGguf(*GgufBytes().number("general.sampling.top_p", std::nanf("")).file(), {}));
-    QVERIFY_THROWS_EXCEPTION(hearth::Error, fromGguf(*GgufBytes().text("general.sampling.sequence", "top_k;nonsense").file(), {}));
+    QVERIFY_THROWS_EXCEPTION(hearth::Error,
+                             fromGguf(*GgufBytes().number("general.sampling.top_p", std::nanf("")).file(), {}));
+    QVERIFY_THROWS_EXCEPTION(hearth::Error,
+                             fromGguf(*GgufBytes().text("general.sampling.sequence", "top_k;nonsense").file(), {}));
 }
 
 void TestSampler::sequences() {
     QVERIFY(parseSequence("edskypmxt") == Parameters().sequence);
-    QVERIFY(parseSequence("penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature") == Parameters().sequence);
+    QVERIFY(parseSequence("penalties;dry;top_n_sigma;top_k;typ_p;top_p;min_p;xtc;temperature") ==
+            Parameters().sequence);
     QVERIFY((parseSequence(" top_k, temperature ;") == std::vector<Step>{Step::TopK, Step::Temperature}));
     QVERIFY(parseSequence("xtc") == std::vector<Step>{Step::Xtc});
     QVERIFY(parseSequence("").empty());

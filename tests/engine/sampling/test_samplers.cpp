@@ -107,9 +107,9 @@ void TestSamplers::cases() {
     Candidates candidates;
     candidates.reset(logits);
     if (test["sampler"] == "chain")
-        for (const Json& step : test["chain"]) apply(candidates, step["sampler"].get<std::string>(), step["params"], history);
-    else
-        apply(candidates, test["sampler"].get<std::string>(), test["params"], history);
+        for (const Json& step : test["chain"])
+            apply(candidates, step["sampler"].get<std::string>(), step["params"], history);
+    else apply(candidates, test["sampler"].get<std::string>(), test["params"], history);
     candidates.softmax();
 
     std::vector<Candidate> left = candidates.list();
@@ -134,7 +134,8 @@ void TestSamplers::cases() {
     if (!test.contains("mu_after")) return;
     const Json& p = test["params"];
     for (size_t i = 0; i < left.size(); ++i) {
-        const double mu = p["mu"].get<double>() - p["eta"].get<double>() * (-std::log2(left[i].p) - p["tau"].get<double>());
+        const double mu =
+            p["mu"].get<double>() - p["eta"].get<double>() * (-std::log2(left[i].p) - p["tau"].get<double>());
         QVERIFY(std::abs(mu - test["mu_after"][i].get<double>()) <= tolerance);
     }
 }

@@ -42,7 +42,8 @@ void TestStopMatcher::anyCut() {
         std::string hit;
         for (size_t last = 1; last <= text.size() && hit.empty(); ++last)
             for (const std::string& stop : stops)
-                if (text.substr(0, last).ends_with(stop) && (hit.empty() || stop.size() > hit.size())) hit = stop, end = last - stop.size();
+                if (text.substr(0, last).ends_with(stop) && (hit.empty() || stop.size() > hit.size()))
+                    hit = stop, end = last - stop.size();
         StopMatcher matcher(stops);
         std::string shown;
         for (size_t at = 0; at < text.size() && !matcher.stopped(); ++at) {

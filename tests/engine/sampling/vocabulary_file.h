@@ -14,15 +14,17 @@ struct VocabularyFile {
     std::set<hearth::sampling::Token> ends, controls;
 
     /// SentencePiece (▁ for a space, <0xHH> for bytes) and byte-level BPE (each byte a printable character).
-    VocabularyFile(const std::string& path, std::set<hearth::sampling::Token> end_tokens) : ends(std::move(end_tokens)) {
+    VocabularyFile(const std::string& path, std::set<hearth::sampling::Token> end_tokens)
+        : ends(std::move(end_tokens)) {
         const auto file = hearth::gguf::File::open(path);
         const bool byte_level = file->string("tokenizer.ggml.model") == "gpt2";
         const auto types = file->value("tokenizer.ggml.token_type")->integers();
         const auto texts = file->value("tokenizer.ggml.tokens")->strings();
         for (size_t i = 0; i < texts.size(); ++i) {
             if (types[i] == 3 || types[i] == 2) controls.insert(static_cast<hearth::sampling::Token>(i));
-            pieces.push_back(types[i] == 3 ? std::string(texts[i])
-                             : types[i] == 6 ? std::string(1, static_cast<char>(std::stoi(std::string(texts[i].substr(3, 2)), nullptr, 16)))
+            pieces.push_back(types[i] == 3   ? std::string(texts[i])
+                             : types[i] == 6 ? std::string(1, static_cast<char>(std::stoi(
+                                                                  std::string(texts[i].substr(3, 2)), nullptr, 16)))
                              : byte_level    ? bytesOf(texts[i])
                                              : spaced(texts[i]));
         }
