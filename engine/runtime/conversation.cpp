@@ -39,8 +39,6 @@ Conversation::Conversation(std::shared_ptr<Model> model) : model_(std::move(mode
     }
 }
 
-Conversation::~Conversation() = default;
-
 Conversation::Prompt Conversation::render(std::span<const Message> messages, const ReplyOptions& options) const {
     const text::Vocabulary& v = model_->vocabulary();
     text::Conversation c;
@@ -93,12 +91,14 @@ Conversation::Prompt Conversation::fittingPrompt(const ReplyOptions& options) co
 
 size_t Conversation::promptTokens(const ReplyOptions& options) const { return render(messages_, options).tokens.size(); }
 
-Reply Conversation::reply(const ReplyOptions& options, const OnPiece& on_piece, std::stop_token stop) {
-    if (messages_.empty() || messages_.back().role == "assistant") throw Error("nothing to answer", "the last message is not yours", "Write something");
-    Prompt prompt = fittingPrompt(options);
-    text::Tagger tagger(text::findMarkers(template_->source(), prompt.text, has_token_));
-    Reply reply{.message = {"assistant", ""}, .notes = std::move(prompt.notes)};
-    const auto take = [&](const std::vector<text::Piece>& pieces) {
+/// A reply under way.
+struct Conversation::Pending {
+    text::Tagger tagger;
+    OnPiece on_piece;
+    Reply reply;
+    std::optional<Generation> generation = std::nullopt;
+
+    void take(const std::vector<text::Piece>& pieces) {
         for (text::Piece piece : pieces) {
             std::string& to = piece.tag == text::Tag::Thinking ? reply.message.reasoning : reply.message.content;
             if (to.empty()) piece.text.erase(0, piece.text.find_first_not_of(" \n"));   // the space between the roles of many templates
@@ -106,20 +106,39 @@ Reply Conversation::reply(const ReplyOptions& options, const OnPiece& on_piece, 
             to += piece.text;
             if (on_piece) on_piece(piece);
         }
-    };
+    }
+};
+
+Conversation::~Conversation() = default;
+
+Generation& Conversation::begin(const ReplyOptions& options, OnPiece on_piece) {
+    if (messages_.empty() || messages_.back().role == "assistant") throw Error("nothing to answer", "the last message is not yours", "Write something");
+    Prompt prompt = fittingPrompt(options);
+    const text::MarkerSet markers = text::findMarkers(template_->source(), prompt.text, has_token_);
     GenerationOptions generation_options = options.generation;
     generation_options.stop.insert(generation_options.stop.end(), template_stops_.begin(), template_stops_.end());
-    const std::vector<std::string> markers = text::findMarkers(template_->source(), prompt.text, has_token_).texts();
-    for (const std::string& marker : markers)
+    for (const std::string& marker : markers.texts())
         if (const auto token = model_->vocabulary().findSpecial(marker)) generation_options.shown_tokens.push_back(*token);
-    Generation generation(session_, std::move(prompt.tokens), generation_options, [&](std::string_view text) { take(tagger.push(text)); });
-    Generation* const all[] = {&generation};
-    runAll(*model_, all, stop);
-    take(tagger.finish());
-    reply.reason = generation.reason();
-    reply.statistics = generation.statistics();
+    pending_ = std::make_unique<Pending>(Pending{text::Tagger(markers), std::move(on_piece), {.message = {"assistant", ""}, .notes = std::move(prompt.notes)}});
+    Pending& pending = *pending_;
+    pending.generation.emplace(session_, std::move(prompt.tokens), generation_options, [&pending](std::string_view text) { pending.take(pending.tagger.push(text)); });
+    return *pending.generation;
+}
+
+Reply Conversation::finish() {
+    pending_->take(pending_->tagger.finish());
+    Reply reply = std::move(pending_->reply);
+    reply.reason = pending_->generation->reason();
+    reply.statistics = pending_->generation->statistics();
+    pending_.reset();
     messages_.push_back(reply.message);
     return reply;
+}
+
+Reply Conversation::reply(const ReplyOptions& options, const OnPiece& on_piece, std::stop_token stop) {
+    Generation* const all[] = {&begin(options, on_piece)};
+    runAll(*model_, all, stop);
+    return finish();
 }
 
 }  // namespace hearth::runtime

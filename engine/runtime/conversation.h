@@ -50,6 +50,10 @@ public:
     /// stopped is appended with what it has. Throws Error: the conversation does not fit (naming the messages that do not;
     /// with Overflow::shift the oldest are left out of the prompt instead), the template refuses it.
     Reply reply(const ReplyOptions& options, const OnPiece& on_piece, std::stop_token stop = {});
+    /// reply() in two steps, for whoever drives the replies of several conversations together by runPass(): the returned
+    /// generation is the conversation's, and to be driven until it has ended; then finish() is called once.
+    Generation& begin(const ReplyOptions& options, OnPiece on_piece);
+    Reply finish();
 
     /// Tokens of the prompt that reply() would use now.
     size_t promptTokens(const ReplyOptions& options) const;
@@ -63,6 +67,7 @@ private:
         std::string text;
         std::vector<std::string> notes;
     };
+    struct Pending;
     Prompt render(std::span<const Message> messages, const ReplyOptions& options) const;
     Prompt fittingPrompt(const ReplyOptions& options) const;
 
@@ -73,6 +78,7 @@ private:
     std::unique_ptr<text::ChatTemplate> template_;
     std::vector<std::string> template_stops_;
     std::vector<std::string> notes_;
+    std::unique_ptr<Pending> pending_;
 };
 
 }  // namespace hearth::runtime
