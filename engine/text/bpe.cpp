@@ -12,16 +12,23 @@ constexpr uint32_t kEnd = 0xffffffff;
 
 uint64_t pairOf(Symbol left, Symbol right) { return uint64_t{left} << 32 | right; }
 
+uint64_t mixed(uint64_t pair) {
+    const uint64_t h = pair * 0x9e3779b97f4a7c15u;
+    return h ^ h >> 29;
+}
+
 }  // namespace
 
 MergeTable::MergeTable(size_t expected)
     : entries_(std::bit_ceil(std::max<size_t>(16, expected * 2)), Entry{kFree, {0, kNoSymbol}}) {}
 
+void MergeTable::prefetch(Symbol left, Symbol right) const {
+    __builtin_prefetch(&entries_[mixed(pairOf(left, right)) & (entries_.size() - 1)]);
+}
+
 size_t MergeTable::slot(uint64_t pair) const {
     const size_t mask = entries_.size() - 1;
-    uint64_t h = pair * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
-    for (size_t i = h & mask;; i = (i + 1) & mask) {
+    for (size_t i = mixed(pair) & mask;; i = (i + 1) & mask) {
         if (entries_[i].pair == pair || entries_[i].pair == kFree) return i;
     }
 }

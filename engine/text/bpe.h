@@ -14,16 +14,24 @@ inline constexpr Symbol kNoSymbol = 0xffffffff;
 /// Which neighbours merge into what, and which pair goes first (lowest rank).
 class MergeTable {
 public:
-    struct Merge { uint32_t rank; Symbol merged; };
+    struct Merge {
+        uint32_t rank;
+        Symbol merged;
+    };
 
     explicit MergeTable(size_t expected = 0);
     /// Of two merges of the same pair the one of lower rank stays.
     void add(Symbol left, Symbol right, Merge merge);
     /// nullptr when the pair does not merge.
     const Merge* find(Symbol left, Symbol right) const;
+    /// Tells the processor that add() of the pair comes soon.
+    void prefetch(Symbol left, Symbol right) const;
 
 private:
-    struct Entry { uint64_t pair; Merge merge; };
+    struct Entry {
+        uint64_t pair;
+        Merge merge;
+    };
 
     size_t slot(uint64_t pair) const;
     void grow();
@@ -33,7 +41,10 @@ private:
 };
 
 /// A stretch of text and the symbol for it (kNoSymbol where the vocabulary has none).
-struct Part { Symbol symbol; uint32_t begin, length; };
+struct Part {
+    Symbol symbol;
+    uint32_t begin, length;
+};
 
 /// Merges neighbouring parts, lowest rank first, leftmost of equals, until no pair merges: O(n log n).
 /// Keeps its memory, so that merging many short pieces allocates nothing.
@@ -46,9 +57,14 @@ public:
     void run(const MergeTable& table, std::vector<Part>& parts, const Observer& observer = {});
 
 private:
-    struct Candidate { uint32_t rank, left, length; Symbol merged; };
+    struct Candidate {
+        uint32_t rank, left, length;
+        Symbol merged;
+    };
 
-    static bool later(const Candidate& a, const Candidate& b) { return a.rank != b.rank ? a.rank > b.rank : a.left > b.left; }
+    static bool later(const Candidate& a, const Candidate& b) {
+        return a.rank != b.rank ? a.rank > b.rank : a.left > b.left;
+    }
     void offer(const MergeTable& table, const std::vector<Part>& parts, uint32_t left, uint32_t right);
 
     std::vector<Candidate> heap_;

@@ -15,6 +15,9 @@ namespace hearth::text {
 
 namespace {
 
+/// Longer lines are no merges of a real vocabulary (strings of a file may have 16 MiB).
+constexpr size_t kLongestMerge = 1 << 20;
+
 /// The symbols of a vocabulary: its ordinary tokens, and texts that only merges name.
 class Symbols {
 public:
@@ -25,10 +28,11 @@ public:
         }
     }
     Symbol find(std::string_view text) const { return table_.find(text); }
-    Symbol findOrAdd(std::string_view text) {
-        if (const Symbol s = table_.find(text); s != kNoSymbol) return s;
+    Symbol findOrAdd(std::string_view text, uint32_t hash) {
+        if (const Symbol s = table_.find(text, hash); s != kNoSymbol) return s;
         return table_.add(extra_.emplace_back(text), next_++);
     }
+    const TextTable& table() const { return table_; }
 
 private:
     TextTable table_;
@@ -36,31 +40,65 @@ private:
     Symbol next_;
 };
 
+/// One line of the list of merges: the bytes of both sides, one after another, in a block's text.
+struct MergeLine {
+    uint32_t rank, begin, middle, end;
+    std::array<uint32_t, 3> hashes{};   ///< of left, right, both
+    Symbol left = kNoSymbol, right = kNoSymbol, both = kNoSymbol;
+};
+
+/// Looks up a block of lines. The tables are larger than the caches: what all lines want is asked for before any waits.
+void addMerges(std::vector<MergeLine>& lines, std::string_view text, Symbols& symbols, MergeTable& table) {
+    const auto part = [text](uint32_t from, uint32_t to) { return text.substr(from, to - from); };
+    for (MergeLine& m : lines) {
+        m.hashes = {TextTable::hashOf(part(m.begin, m.middle)), TextTable::hashOf(part(m.middle, m.end)),
+                    TextTable::hashOf(part(m.begin, m.end))};
+        for (uint32_t hash : m.hashes) symbols.table().prefetch(hash);
+    }
+    for (const MergeLine& m : lines) {
+        for (uint32_t hash : m.hashes) symbols.table().prefetchText(hash);
+    }
+    for (MergeLine& m : lines) {
+        m.left = symbols.findOrAdd(part(m.begin, m.middle), m.hashes[0]);
+        m.right = symbols.findOrAdd(part(m.middle, m.end), m.hashes[1]);
+        m.both = symbols.findOrAdd(part(m.begin, m.end), m.hashes[2]);
+        table.prefetch(m.left, m.right);
+    }
+    for (const MergeLine& m : lines) table.add(m.left, m.right, {m.rank, m.both});
+}
+
 /// Reads "A B" lists into a table of merges. `append` turns the file's spelling into bytes.
 template <typename Append>
 MergeTable readMerges(const Vocabulary& v, Symbols& symbols, Append append) {
     const std::vector<std::string_view> lines = v.merges();
     MergeTable table(lines.size());
-    std::string both;
+    constexpr size_t kBlock = 32;
+    std::string text;
+    std::vector<MergeLine> block;
     for (size_t rank = 0; rank < lines.size(); ++rank) {
         const std::string_view line = lines[rank];
         const size_t space = line.find(' ', 1);
-        if (space == std::string_view::npos || space + 1 == line.size()) continue;
-        both.clear();
-        append(both, line.substr(0, space));
-        const size_t middle = both.size();
-        append(both, line.substr(space + 1));
-        const std::string_view text = both;
-        const Symbol left = symbols.findOrAdd(text.substr(0, middle)), right = symbols.findOrAdd(text.substr(middle));
-        table.add(left, right, {static_cast<uint32_t>(rank), symbols.findOrAdd(text)});
+        if (space == std::string_view::npos || space + 1 == line.size() || line.size() > kLongestMerge) continue;
+        const auto begin = static_cast<uint32_t>(text.size());
+        append(text, line.substr(0, space));
+        const auto middle = static_cast<uint32_t>(text.size());
+        append(text, line.substr(space + 1));
+        block.push_back({static_cast<uint32_t>(rank), begin, middle, static_cast<uint32_t>(text.size())});
+        if (block.size() < kBlock) continue;
+        addMerges(block, text, symbols, table);
+        block.clear();
+        text.clear();
     }
+    addMerges(block, text, symbols, table);
     return table;
 }
 
 class BpeModel : public TokenizerModel {
 public:
     explicit BpeModel(const Vocabulary& v)
-        : size_(static_cast<Symbol>(v.size())), pre_(v.pre()), symbols_(v),
+        : size_(static_cast<Symbol>(v.size())),
+          pre_(v.pre()),
+          symbols_(v),
           merges_(readMerges(v, symbols_, [](std::string& out, std::string_view s) { appendByteLevel(out, s); })),
           whole_pieces_(PreTokenizer::traits(v.pre()).ignore_merges) {
         for (unsigned b = 0; b < 256; ++b) {
@@ -127,8 +165,11 @@ private:
 class Gemma4Model : public TokenizerModel {
 public:
     explicit Gemma4Model(const Vocabulary& v)
-        : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v),
-          merges_(readMerges(v, symbols_, [](std::string& out, std::string_view s) { out += replaceAll(s, kLowerBlock, " "); })) {}
+        : vocabulary_(v),
+          size_(static_cast<Symbol>(v.size())),
+          symbols_(v),
+          merges_(readMerges(v, symbols_,
+                             [](std::string& out, std::string_view s) { out += replaceAll(s, kLowerBlock, " "); })) {}
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
         const std::string folded = replaceAll(stretch.text, kLowerBlock, " ");
@@ -158,7 +199,8 @@ private:
                 continue;
             }
             for (char c : piece.substr(part.begin, part.length)) {
-                const Token byte = vocabulary_.byteToken(static_cast<unsigned char>(c)), unknown = vocabulary_.special().unk;
+                const Token byte = vocabulary_.byteToken(static_cast<unsigned char>(c)),
+                            unknown = vocabulary_.special().unk;
                 if (byte != kNoToken || unknown != kNoToken) out.push_back(byte != kNoToken ? byte : unknown);
             }
         }

@@ -18,7 +18,9 @@ using Pieces = std::vector<std::string_view>;
 template <auto Free>
 struct Freed {
     template <typename T>
-    void operator()(T* p) const { Free(p); }
+    void operator()(T* p) const {
+        Free(p);
+    }
 };
 using Code = std::unique_ptr<pcre2_code, Freed<pcre2_code_free>>;
 using MatchData = std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>>;
@@ -35,13 +37,14 @@ Code compile(std::string_view rule) {
     if (pattern.find("&&") != std::string::npos) options |= PCRE2_ALT_EXTENDED_CLASS;
     int code = 0;
     PCRE2_SIZE offset = 0;
-    Code compiled(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
+    Code compiled(
+        pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options, &code, &offset, nullptr));
     if (!compiled) {
         throw Error("cannot prepare the vocabulary's split rule",
                     "PCRE2 reports " + std::to_string(code) + " at character " + std::to_string(offset) + " of it",
                     "install PCRE2 10.45 or newer");
     }
-    pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);   // without JIT the interpreter does the same, more slowly
+    pcre2_jit_compile(compiled.get(), PCRE2_JIT_COMPLETE);  // without JIT the interpreter does the same, more slowly
     return compiled;
 }
 
@@ -105,7 +108,7 @@ void splitDigits(std::string_view text, bool before_anything, Pieces& out) {
 }  // namespace
 
 struct PreTokenizer::Pass {
-    std::string_view special;   ///< name of a pass that is no expression
+    std::string_view special;  ///< name of a pass that is no expression
     Code code;
 
     void split(std::string_view text, pcre2_match_data* data, pcre2_match_context* context, Pieces& out) const {
@@ -117,10 +120,12 @@ struct PreTokenizer::Pass {
         while (done < text.size()) {
             int rc = pcre2_match(code.get(), subject, text.size(), done, PCRE2_NO_UTF_CHECK, data, context);
             if (rc == PCRE2_ERROR_JIT_STACKLIMIT) {
-                rc = pcre2_match(code.get(), subject, text.size(), done, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data, context);
+                rc = pcre2_match(code.get(), subject, text.size(), done, PCRE2_NO_UTF_CHECK | PCRE2_NO_JIT, data,
+                                 context);
             }
             if (rc == PCRE2_ERROR_NOMATCH) break;
-            if (rc < 0) throw Error("cannot split the text", "PCRE2 reports " + std::to_string(rc), "use a shorter text");
+            if (rc < 0)
+                throw Error("cannot split the text", "PCRE2 reports " + std::to_string(rc), "use a shorter text");
             const PCRE2_SIZE* at = pcre2_get_ovector_pointer(data);
             cut(text, done, at[0], out);
             cut(text, at[0], at[1], out);

@@ -20,7 +20,8 @@ string llama3(const string& numbers) {
 }
 
 /// Words split where an upper-case letter follows lower-case ones. `upper`, `lower`: the two classes of letters.
-string cased(const string& upper, const string& lower, const string& suffix, const string& numbers, const string& tail) {
+string cased(const string& upper, const string& lower, const string& suffix, const string& numbers,
+             const string& tail) {
     const string lead = R"([^\r\n\p{L}\p{N}]?)";
     return lead + upper + "*" + lower + "+" + suffix + "|" + lead + upper + "+" + lower + "*" + suffix + "|" + numbers +
            R"(| ?[^\s\p{L}\p{N}]+)" + tail + kSpaceTail;
@@ -46,26 +47,30 @@ const string kDeepseekLetters =
 
 std::vector<SplitRule> makeRules() {
     std::vector<SplitRule> rules;
-    const auto add = [&rules](std::vector<std::string_view> names, std::vector<string> passes, SplitTraits traits = {}) {
+    const auto add = [&rules](std::vector<std::string_view> names, std::vector<string> passes,
+                              SplitTraits traits = {}) {
         rules.push_back({std::move(names), std::move(passes), traits});
     };
     add({"default"}, {kAsciiMarks, kGpt2, R"(\p{N}+)", kThreeDigits}, {.cleans_spaces = true});
     add({"llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"},
         {llama3(R"(\p{N}{1,3})")}, {.ignore_merges = true, .add_bos = true});
     add({"dbrx", "smaug-bpe", "glm4", "chatglm-bpe"}, {llama3(R"(\p{N}{1,3})")});
-    add({"qwen2", "deepseek-r1-qwen", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2", "kormo"}, {llama3(R"(\p{N})")});
-    add({"qwen35"}, {kSuffixes + R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*)" + kSpaceTail});
-    add({"gpt-2", "gpt2", "phi-2", "mpt", "olmo", "jais", "exaone4", "gigachat", "modern-bert", "mellum", "a.x-4.0", "trillion",
-         "granite-docling"},
+    add({"qwen2", "deepseek-r1-qwen", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2", "kormo"},
+        {llama3(R"(\p{N})")});
+    add({"qwen35"},
+        {kSuffixes + R"(|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*)" + kSpaceTail});
+    add({"gpt-2", "gpt2", "phi-2", "mpt", "olmo", "jais", "exaone4", "gigachat", "modern-bert", "mellum", "a.x-4.0",
+         "trillion", "granite-docling"},
         {kGpt2}, {.cleans_spaces = true});
-    add({"roberta-bpe", "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code"}, {kGpt2}, {.add_sep = true, .cleans_spaces = true});
-    add({"smollm", "starcoder", "codeshell", "exaone", "minerva-7b", "mellum2"}, {R"(\p{N})", kGpt2}, {.cleans_spaces = true});
+    add({"roberta-bpe", "jina-v1-en", "jina-v2-es", "jina-v2-de", "jina-v2-code"}, {kGpt2},
+        {.add_sep = true, .cleans_spaces = true});
+    add({"smollm", "starcoder", "codeshell", "exaone", "minerva-7b", "mellum2"}, {R"(\p{N})", kGpt2},
+        {.cleans_spaces = true});
     add({"refact", "command-r"}, {R"(\p{N})", kGpt2});
     add({"falcon"}, {kAsciiMarks, kGpt2, kThreeDigits}, {.cleans_spaces = true});
-    add({"deepseek-llm"},
-        {R"([\r\n])", kDeepseekLetters,
-         R"(\s?[!-/:-~\x{ff01}-\x{ff0f}\x{ff1a}-\x{ff5e}\x{2018}-\x{201f}\x{3000}-\x{3002}]+)",
-         string(kTrailingSpacePass), kCjk, R"(\p{N}+)"});
+    add({"deepseek-llm"}, {R"([\r\n])", kDeepseekLetters,
+                           R"(\s?[!-/:-~\x{ff01}-\x{ff0f}\x{ff1a}-\x{ff5e}\x{2018}-\x{201f}\x{3000}-\x{3002}]+)",
+                           string(kTrailingSpacePass), kCjk, R"(\p{N}+)"});
     add({"deepseek-coder"}, {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)", kCjk, R"(\p{N})"});
     add({"deepseek-v3", "hunyuan-dense", "joyai-llm"},
         {R"(\p{N}{1,3})", R"([\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+)",
@@ -73,8 +78,7 @@ std::vector<SplitRule> makeRules() {
     add({"gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"}, {kGpt4o});
     add({"tekken"}, {cased(kUpper, kLower, "", R"(\p{N})", R"([\r\n/]*)")}, {.ignore_merges = true, .add_bos = true});
     add({"tiny_aya", "cohere2moe"}, {string(kDigitGroupsPass), kGpt4o});
-    add({"seed-coder"},
-        {kSuffixes + R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)" + kSpaceTail});
+    add({"seed-coder"}, {kSuffixes + R"(|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}\r\n]+)" + kSpaceTail});
     add({"bailingmoe", "bailingmoe2", "llada-moe"},
         {R"('(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+)"});
     const string bloom = R"( ?[^(\s|.,!?\x{2026}\x{3002}\x{ff0c}\x{3001}\x{964}\x{6d4}\x{60c})]+)";
@@ -82,7 +86,8 @@ std::vector<SplitRule> makeRules() {
     add({"viking"}, {bloom, R"(\p{N})"});
     add({"superbpe"}, {R"(\p{N}+)", string(kDigitBordersPass)});
     const string not_han = R"(&&[^\p{sc:Han}]])";   // the script itself: PCRE2's \p{Han} takes its extensions too
-    add({"kimi-k2"}, {R"([\p{sc:Han}]+|)" + cased("[" + kUpper + not_han, "[" + kLower + not_han, kSuffixes + "?", R"(\p{N}{1,3})", R"([\r\n]*)")});
+    add({"kimi-k2"}, {R"([\p{sc:Han}]+|)" + cased("[" + kUpper + not_han, "[" + kLower + not_han, kSuffixes + "?",
+                                                  R"(\p{N}{1,3})", R"([\r\n]*)")});
     add({"minicpm5"}, {R"(\p{N}{1,3})", llama3(R"(\p{N}+)")}, {.ignore_merges = true});
     add({"gemma4", "sarvam-moe", "granite-embed-multi-311m"}, {R"([^\n]+|[\n]+)"});
     return rules;

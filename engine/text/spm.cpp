@@ -38,7 +38,8 @@ public:
             const bool unused = v.type(t) == TokenType::Unused && !v.needsTrust(t) && !v.pieceBytes(t).empty();
             has_unused_ |= unused;
             if (unused || isOrdinary(v, t)) word_by_word_ &= !hasInnerSpace(v.pieceBytes(t));
-            if ((unused || isOrdinary(v, t)) && symbols_.add(v.pieceBytes(t), s) == s) order.emplace_back(v.score(t), s);
+            if ((unused || isOrdinary(v, t)) && symbols_.add(v.pieceBytes(t), s) == s)
+                order.emplace_back(v.score(t), s);
         }
         std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
         addCharacters(order);
@@ -67,7 +68,8 @@ private:
         Merger merger;
         std::vector<Part> parts;
         Origins origins;
-        std::unordered_map<std::string_view, std::pair<size_t, size_t>> seen;   ///< short words: where their tokens stand
+        std::unordered_map<std::string_view, std::pair<size_t, size_t>>
+            seen;   ///< short words: where their tokens stand
     };
 
     /// No merge crosses the start of a word, where no token has a space after something else.

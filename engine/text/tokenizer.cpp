@@ -1,7 +1,6 @@
 #include "engine/text/tokenizer.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "engine/base/error.h"
 #include "engine/text/unicode.h"
@@ -9,6 +8,9 @@
 namespace hearth::text {
 
 namespace {
+
+/// Places in a text are counted in 32 bits, after every byte may have become three.
+constexpr size_t kLongestText = size_t{1} << 30;
 
 /// Longer names are not looked for in text, so that a hostile list of them cannot make the search slow.
 constexpr size_t kLongestName = 1024;
@@ -81,10 +83,11 @@ std::vector<Token> Tokenizer::encode(std::span<const Segment> segments, bool add
 
 std::vector<Token> Tokenizer::encodeText(const Text& text, bool add_special, bool one_bos, EncodeNotes* notes) const {
     if (!model_) {
-        throw Error("cannot turn text into tokens", "the model file has no vocabulary", "use a file that has one, or give token ids");
+        throw Error("cannot turn text into tokens", "the model file has no vocabulary",
+                    "use a file that has one, or give token ids");
     }
-    if (text.bytes.size() >= std::numeric_limits<uint32_t>::max()) {
-        throw Error("cannot turn text into tokens", "the text is longer than 4 GiB", "use a shorter text");
+    if (text.bytes.size() > kLongestText) {
+        throw Error("cannot turn text into tokens", "the text is longer than 1 GiB", "use a shorter text");
     }
     const Vocabulary& v = *vocabulary_;
     const SpecialTokens& special = v.special();

@@ -31,7 +31,8 @@ public:
 /// True for tokens that ordinary text may become by merging or look-up.
 inline bool isOrdinary(const Vocabulary& v, Token t) {
     const TokenType type = v.type(t);
-    return (type == TokenType::Normal || type == TokenType::UserDefined) && !v.needsTrust(t) && !v.pieceBytes(t).empty();
+    return (type == TokenType::Normal || type == TokenType::UserDefined) && !v.needsTrust(t) &&
+           !v.pieceBytes(t).empty();
 }
 
 std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& vocabulary);

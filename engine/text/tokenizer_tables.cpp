@@ -6,14 +6,10 @@
 
 namespace hearth::text {
 
-namespace {
-
-uint32_t hashOf(std::string_view text) {
+uint32_t TextTable::hashOf(std::string_view text) {
     const uint64_t h = std::hash<std::string_view>{}(text);
     return static_cast<uint32_t>(h ^ h >> 32);
 }
-
-}  // namespace
 
 TextTable::TextTable(size_t expected) : entries_(std::bit_ceil(std::max<size_t>(16, expected * 2))) {}
 
@@ -23,11 +19,6 @@ size_t TextTable::slot(std::string_view text, uint32_t hash) const {
         const Entry& entry = entries_[i];
         if (entry.value == kNone || (entry.hash == hash && entry.text == text)) return i;
     }
-}
-
-uint32_t TextTable::find(std::string_view text) const {
-    if (text.size() > longest_) return kNone;
-    return entries_[slot(text, hashOf(text))].value;
 }
 
 uint32_t TextTable::add(std::string_view text, uint32_t value) {
@@ -52,7 +43,10 @@ void TextTable::grow() {
 
 Trie::Trie(std::vector<std::pair<std::string_view, Token>> entries) {
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    struct Range { size_t from, to, depth; uint32_t node; };
+    struct Range {
+        size_t from, to, depth;
+        uint32_t node;
+    };
     nodes_.emplace_back();
     std::vector<Range> level{{0, entries.size(), 0, 0}}, next;
     // Breadth first, so that the children of a node are neighbours.

@@ -17,14 +17,23 @@ public:
     static constexpr uint32_t kNone = 0xffffffff;
 
     explicit TextTable(size_t expected = 0);
-    uint32_t find(std::string_view text) const;
+    static uint32_t hashOf(std::string_view text);
+
+    uint32_t find(std::string_view text) const { return text.size() > longest_ ? kNone : find(text, hashOf(text)); }
+    uint32_t find(std::string_view text, uint32_t hash) const { return entries_[slot(text, hash)].value; }
     /// Adds `text` unless it is there; returns what is stored for it then.
     uint32_t add(std::string_view text, uint32_t value);
+    /// Tell the processor which memory find() will want soon: first the entry, some time later the text it points to.
+    void prefetch(uint32_t hash) const { __builtin_prefetch(&entries_[hash & (entries_.size() - 1)]); }
+    void prefetchText(uint32_t hash) const { __builtin_prefetch(entries_[hash & (entries_.size() - 1)].text.data()); }
     /// Longest text added, in bytes.
     size_t longest() const { return longest_; }
 
 private:
-    struct Entry { std::string_view text; uint32_t hash = 0, value = kNone; };
+    struct Entry {
+        std::string_view text;
+        uint32_t hash = 0, value = kNone;
+    };
 
     size_t slot(std::string_view text, uint32_t hash) const;
     void grow();
@@ -53,12 +62,17 @@ public:
     }
 
 private:
-    struct Node { uint32_t first_child = 0; uint16_t children = 0; unsigned char label = 0; Token token = kNoToken; };
+    struct Node {
+        uint32_t first_child = 0;
+        uint16_t children = 0;
+        unsigned char label = 0;
+        Token token = kNoToken;
+    };
 
     uint32_t child(uint32_t node, unsigned char label) const;
 
-    std::vector<Node> nodes_;                 ///< children of a node are neighbours, ascending by label; 0 is the root
-    std::array<uint32_t, 256> roots_{};       ///< children of the root, 0 where there is none
+    std::vector<Node> nodes_;  ///< children of a node are neighbours, ascending by label; 0 is the root
+    std::array<uint32_t, 256> roots_{};  ///< children of the root, 0 where there is none
 };
 
 }  // namespace hearth::text

@@ -127,7 +127,7 @@ private:
                 if (t != kNoToken) out.push_back(t);
             }
         } else if (!after_unknown && vocabulary_.special().unk != kNoToken) {
-            out.push_back(vocabulary_.special().unk);   // one for a run of unknown characters
+            out.push_back(vocabulary_.special().unk);  // one for a run of unknown characters
         }
     }
 

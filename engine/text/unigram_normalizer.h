@@ -14,7 +14,10 @@ public:
     /// An empty `blob` changes nothing. Throws Error when the sizes do not fit.
     explicit Charsmap(std::string_view blob);
 
-    struct Match { std::string_view replacement; size_t length; };
+    struct Match {
+        std::string_view replacement;
+        size_t length;
+    };
     /// The longest rule that applies at the start of `text` (not empty); without one, the first character as it is, or
     /// U+FFFD for a byte that is none. Views into the map or into `text`; length > 0 bytes of the text are used up.
     Match normalizePrefix(std::string_view text) const;

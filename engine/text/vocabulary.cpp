@@ -12,8 +12,11 @@ namespace hearth::text {
 
 namespace {
 
-constexpr struct { std::string_view model; Kind kind; } kKinds[] = {
-    {"llama", Kind::Spm}, {"gpt2", Kind::Bpe}, {"bert", Kind::WordPiece}, {"t5", Kind::Unigram},
+constexpr struct {
+    std::string_view model;
+    Kind kind;
+} kKinds[] = {
+    {"llama", Kind::Spm},     {"gpt2", Kind::Bpe},      {"bert", Kind::WordPiece}, {"t5", Kind::Unigram},
     {"gemma4", Kind::Gemma4}, {"no_vocab", Kind::None}, {"none", Kind::None},
 };
 
@@ -79,9 +82,11 @@ Vocabulary::Vocabulary(std::shared_ptr<const gguf::File> file) : file_(std::move
 
 void Vocabulary::readKind() {
     const std::string_view model = file_->string("tokenizer.ggml.model").value_or("none");
-    const auto known = std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.model == model; });
+    const auto known =
+        std::find_if(std::begin(kKinds), std::end(kKinds), [&](const auto& k) { return k.model == model; });
     if (known == std::end(kKinds)) {
-        throw Error("cannot read the vocabulary", "its kind \"" + std::string(model.substr(0, 64)) + "\" is not known to Hearth",
+        throw Error("cannot read the vocabulary",
+                    "its kind \"" + std::string(model.substr(0, 64)) + "\" is not known to Hearth",
                     "use a model with a SentencePiece, byte-level BPE, WordPiece or Unigram vocabulary");
     }
     kind_ = known->kind;
@@ -90,10 +95,12 @@ void Vocabulary::readKind() {
     if (kind_ == Kind::Bpe && PreTokenizer::isCharacterRule(pre_)) kind_ = Kind::Gemma4;
     if (kind_ != Kind::Bpe) return;
     if (pre_.empty() || pre_ == "default") {
-        warnings_.push_back("The file does not say how text is split before its tokens are merged. A common rule is used; "
-                            "answers may be worse than they should be. A newer conversion of the model helps.");
+        warnings_.push_back(
+            "The file does not say how text is split before its tokens are merged. A common rule is used; "
+            "answers may be worse than they should be. A newer conversion of the model helps.");
     } else if (!PreTokenizer::isKnown(pre_)) {
-        warnings_.push_back("The file asks for the split rule \"" + pre_.substr(0, 64) + "\", which is not known to Hearth. "
+        warnings_.push_back("The file asks for the split rule \"" + pre_.substr(0, 64) +
+                            "\", which is not known to Hearth. "
                             "A common rule is used; answers may be worse than they should be.");
     }
 }
@@ -113,7 +120,9 @@ void Vocabulary::readTypes(size_t n) {
             ++odd;
         }
     }
-    if (odd) warnings_.push_back(std::to_string(odd) + " tokens have a type that is not known; they are taken as normal ones.");
+    if (odd)
+        warnings_.push_back(std::to_string(odd) +
+                            " tokens have a type that is not known; they are taken as normal ones.");
 }
 
 void Vocabulary::readScores(size_t n) {
@@ -161,7 +170,8 @@ void Vocabulary::readPieces(std::span<const std::string_view> texts) {
             } else {
                 arena_.append(text);
             }
-        } else if (kind_ == Kind::WordPiece && plain && text.starts_with(kLowerBlock) && text.size() > kLowerBlock.size()) {
+        } else if (kind_ == Kind::WordPiece && plain && text.starts_with(kLowerBlock) &&
+                   text.size() > kLowerBlock.size()) {
             arena_.append(" ").append(text.substr(kLowerBlock.size()));   // the mark of a beginning
         } else if (kind_ != Kind::WordPiece && (plain || type == TokenType::UserDefined)) {
             arena_.append(replaceAll(text, kLowerBlock, " "));
@@ -174,7 +184,9 @@ void Vocabulary::readPieces(std::span<const std::string_view> texts) {
         }
         offsets_.push_back(static_cast<uint32_t>(arena_.size()));
     }
-    if (bad_bytes) warnings_.push_back(std::to_string(bad_bytes) + " byte tokens do not name a byte; they are never produced from text.");
+    if (bad_bytes)
+        warnings_.push_back(std::to_string(bad_bytes) +
+                            " byte tokens do not name a byte; they are never produced from text.");
 }
 
 void Vocabulary::readCharsmap() {

@@ -33,8 +33,8 @@ enum class TokenType : uint8_t { Normal = 1, Unknown = 2, Control = 3, UserDefin
 
 /// kNoToken where the vocabulary has none.
 struct SpecialTokens {
-    Token bos = kNoToken, eos = kNoToken, eot = kNoToken, eom = kNoToken, unk = kNoToken, sep = kNoToken, pad = kNoToken,
-          mask = kNoToken;
+    Token bos = kNoToken, eos = kNoToken, eot = kNoToken, eom = kNoToken, unk = kNoToken, sep = kNoToken,
+          pad = kNoToken, mask = kNoToken;
     Token fim_pre = kNoToken, fim_suf = kNoToken, fim_mid = kNoToken, fim_pad = kNoToken, fim_rep = kNoToken,
           fim_sep = kNoToken;
 };
@@ -107,8 +107,12 @@ private:
     enum Flag : uint8_t { kControl = 1, kEog = 2, kNeedsTrust = 4, kSwallowsRight = 8, kSwallowsLeft = 16 };
 
     bool has(Token t, Flag flag) const { return contains(t) && (flags_[static_cast<size_t>(t)] & flag) != 0; }
-    void set(Token t, int flags) { flags_[static_cast<size_t>(t)] = static_cast<uint8_t>(flags_[static_cast<size_t>(t)] | flags); }
-    void clear(Token t, int flags) { flags_[static_cast<size_t>(t)] = static_cast<uint8_t>(flags_[static_cast<size_t>(t)] & ~flags); }
+    void set(Token t, int flags) {
+        flags_[static_cast<size_t>(t)] = static_cast<uint8_t>(flags_[static_cast<size_t>(t)] | flags);
+    }
+    void clear(Token t, int flags) {
+        flags_[static_cast<size_t>(t)] = static_cast<uint8_t>(flags_[static_cast<size_t>(t)] & ~flags);
+    }
 
     void readKind();
     void readTypes(size_t n);
@@ -125,15 +129,15 @@ private:
     std::shared_ptr<const gguf::File> file_;
     Kind kind_ = Kind::None;
     std::string pre_;
-    std::string arena_;                 ///< the bytes of all tokens, one after another
-    std::vector<uint32_t> offsets_;     ///< size() + 1
+    std::string arena_;  ///< the bytes of all tokens, one after another
+    std::vector<uint32_t> offsets_;  ///< size() + 1
     std::vector<TokenType> types_;
     std::vector<uint8_t> flags_;
     std::vector<float> scores_;
     SpecialTokens special_;
     std::array<Token, 256> byte_tokens_{};
     std::vector<Token> eog_, marked_, suppressed_;
-    std::unordered_map<std::string_view, Token> by_text_;   ///< of marked_
+    std::unordered_map<std::string_view, Token> by_text_;  ///< of marked_
     bool add_bos_ = false, add_eos_ = false, add_sep_ = false, add_space_prefix_ = false;
     bool remove_extra_whitespaces_ = false, cleans_spaces_ = false, lowercase_ = true, strip_accents_ = true;
     std::string charsmap_;

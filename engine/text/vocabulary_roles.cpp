@@ -13,32 +13,57 @@ namespace {
 
 /// Texts that end a generation (research: formats §3.3).
 constexpr std::string_view kEndTexts[] = {
-    "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
-    "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
-    "<eos>", "<turn|>", "<|tool_response>", "<｜end▁of▁sentence｜>", "[e~[",
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|flush|>",
+    "<|calls|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "[e~[",
 };
 
 struct Role {
-    Token SpecialTokens::*token;
+    Token SpecialTokens::* token;
     std::string_view texts[8];   ///< the first one that exists is taken; empty ones end the list
 };
 
 /// Parts that a file may leave unnamed, by the texts that models use for them.
 constexpr Role kRoles[] = {
-    {&SpecialTokens::eot, {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<turn|>", "<|endoftext|>", "<EOT>", "<｜end▁of▁sentence｜>"}},
+    {&SpecialTokens::eot,
+     {"<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<turn|>", "<|endoftext|>", "<EOT>",
+      "<｜end▁of▁sentence｜>"}},
     {&SpecialTokens::eom, {"<|eom_id|>"}},
-    {&SpecialTokens::fim_pre, {"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<｜fim▁begin｜>"}},
-    {&SpecialTokens::fim_suf, {"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<｜fim▁hole｜>"}},
-    {&SpecialTokens::fim_mid, {"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<MID>", "▁<MID>", "<|code_middle|>", "<｜fim▁end｜>"}},
+    {&SpecialTokens::fim_pre,
+     {"<|fim_prefix|>", "<fim-prefix>", "<fim_prefix>", "<PRE>", "▁<PRE>", "<|code_prefix|>", "<｜fim▁begin｜>"}},
+    {&SpecialTokens::fim_suf,
+     {"<|fim_suffix|>", "<fim-suffix>", "<fim_suffix>", "<SUF>", "▁<SUF>", "<|code_suffix|>", "<｜fim▁hole｜>"}},
+    {&SpecialTokens::fim_mid,
+     {"<|fim_middle|>", "<fim-middle>", "<fim_middle>", "<MID>", "▁<MID>", "<|code_middle|>", "<｜fim▁end｜>"}},
     {&SpecialTokens::fim_pad, {"<|fim_pad|>", "<fim-pad>", "<fim_pad>", "<PAD>"}},
     {&SpecialTokens::fim_rep, {"<|fim_repo|>", "<|repo_name|>", "<fim-repo>", "<REPO>", "<reponame>"}},
     {&SpecialTokens::fim_sep, {"<|file_sep|>"}},
 };
 
-constexpr Token SpecialTokens::*kAllRoles[] = {
-    &SpecialTokens::bos, &SpecialTokens::eos, &SpecialTokens::eot, &SpecialTokens::eom, &SpecialTokens::unk,
-    &SpecialTokens::sep, &SpecialTokens::pad, &SpecialTokens::mask, &SpecialTokens::fim_pre, &SpecialTokens::fim_suf,
-    &SpecialTokens::fim_mid, &SpecialTokens::fim_pad, &SpecialTokens::fim_rep, &SpecialTokens::fim_sep,
+constexpr Token SpecialTokens::* kAllRoles[] = {
+    &SpecialTokens::bos,     &SpecialTokens::eos,     &SpecialTokens::eot,     &SpecialTokens::eom,
+    &SpecialTokens::unk,     &SpecialTokens::sep,     &SpecialTokens::pad,     &SpecialTokens::mask,
+    &SpecialTokens::fim_pre, &SpecialTokens::fim_suf, &SpecialTokens::fim_mid, &SpecialTokens::fim_pad,
+    &SpecialTokens::fim_rep, &SpecialTokens::fim_sep,
 };
 
 SpecialTokens defaultsOf(Kind kind) {
@@ -70,7 +95,8 @@ public:
                 if (!text.empty()) tokens_.emplace(text, kNoToken);
             }
         }
-        for (std::string_view text : {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"}) tokens_.emplace(text, kNoToken);
+        for (std::string_view text : {"<|channel|>", "<|message|>", "<|start|>", "<|constrain|>"})
+            tokens_.emplace(text, kNoToken);
         for (const auto& [text, token] : tokens_) first_bytes_[static_cast<unsigned char>(text[0])] = true;
     }
     void offer(std::string_view text, Token token) {
@@ -95,7 +121,8 @@ Token Vocabulary::idFromKey(std::string_view key, Token fallback) {
     if (!id) return contains(fallback) ? fallback : kNoToken;
     if (*id >= 0 && static_cast<uint64_t>(*id) < size()) return static_cast<Token>(*id);
     if (*id != -1 && *id != 0xffffffff) {
-        warnings_.push_back("The file says " + std::string(key) + " = " + std::to_string(*id) + ", which is no token; it is ignored.");
+        warnings_.push_back("The file says " + std::string(key) + " = " + std::to_string(*id) +
+                            ", which is no token; it is ignored.");
     }
     return kNoToken;
 }
@@ -108,7 +135,8 @@ void Vocabulary::readSpecialIds() {
     s.eot = idFromKey("eot_token_id", d.eot);
     s.eom = idFromKey("eom_token_id", d.eom);
     s.unk = idFromKey("unknown_token_id", d.unk);
-    s.sep = idFromKey(file_->value("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "separator_token_id", d.sep);
+    s.sep = idFromKey(file_->value("tokenizer.ggml.seperator_token_id") ? "seperator_token_id" : "separator_token_id",
+                      d.sep);
     s.pad = idFromKey("padding_token_id", d.pad);
     s.mask = idFromKey("mask_token_id", d.mask);
     s.fim_pre = idFromKey("fim_pre_token_id", d.fim_pre);
@@ -118,7 +146,8 @@ void Vocabulary::readSpecialIds() {
     s.fim_rep = idFromKey("fim_rep_token_id", d.fim_rep);
     s.fim_sep = idFromKey("fim_sep_token_id", d.fim_sep);
     // BERT files often name their [CLS] only as cls_token_id.
-    if (kind_ == Kind::WordPiece && !file_->value("tokenizer.ggml.bos_token_id")) s.bos = idFromKey("cls_token_id", s.bos);
+    if (kind_ == Kind::WordPiece && !file_->value("tokenizer.ggml.bos_token_id"))
+        s.bos = idFromKey("cls_token_id", s.bos);
 }
 
 void Vocabulary::readSwitches() {
@@ -159,7 +188,8 @@ void Vocabulary::findRoles() {
         if (t != kNoToken) set(t, kEog);
     }
     // gpt-oss goes on after <|end|> with the next channel, and shows its marks to whoever splits the channels.
-    if (named.find("<|return|>") != kNoToken && named.find("<|call|>") != kNoToken && named.find("<|end|>") != kNoToken) {
+    if (named.find("<|return|>") != kNoToken && named.find("<|call|>") != kNoToken &&
+        named.find("<|end|>") != kNoToken) {
         const Token end = named.find("<|end|>");
         clear(end, kEog);
         set(end, kControl | kNeedsTrust);
@@ -193,14 +223,16 @@ void Vocabulary::findRoles() {
 
 void Vocabulary::markSwallowing() {
     const std::string name = lowered(file_->string("general.name").value_or(""));
-    const bool phi3 = kind_ == Kind::Spm && (name.find("phi-3") != std::string::npos || name.find("phi3") != std::string::npos);
+    const bool phi3 =
+        kind_ == Kind::Spm && (name.find("phi-3") != std::string::npos || name.find("phi3") != std::string::npos);
     if (phi3) {
         for (Token t : marked_) {
             const std::string_view text = pieceBytes(t);
             if (text != "<unk>" && text != "<s>" && text != "<|endoftext|>") set(t, kSwallowsRight);
         }
     }
-    const bool masked = kind_ == Kind::WordPiece || pre_.starts_with("jina") || pre_ == "roberta-bpe" || pre_ == "modern-bert";
+    const bool masked =
+        kind_ == Kind::WordPiece || pre_.starts_with("jina") || pre_ == "roberta-bpe" || pre_ == "modern-bert";
     if (masked) {
         for (std::string_view text : {"<mask>", "[MASK]"}) {
             const std::optional<Token> t = findSpecial(text);

@@ -9,9 +9,12 @@ using namespace hearth::text::test;
 
 namespace {
 
-constexpr const char* kNames[] = {"llama-spm", "phi-3", "gpt-2", "falcon", "deepseek-coder", "deepseek-llm", "starcoder"};
+constexpr const char* kNames[] = {"llama-spm",      "phi-3",        "gpt-2",    "falcon",
+                                  "deepseek-coder", "deepseek-llm", "starcoder"};
 
-std::string kindOf(const Vocabulary& v) { return v.kind() == Kind::Spm ? "spm" : v.kind() == Kind::Bpe ? "bpe" : "other"; }
+std::string kindOf(const Vocabulary& v) {
+    return v.kind() == Kind::Spm ? "spm" : v.kind() == Kind::Bpe ? "bpe" : "other";
+}
 
 }  // namespace
 
@@ -36,7 +39,9 @@ private slots:
             if (c.contains("also_ok")) {
                 for (const Json& other : c["also_ok"]) ok |= ids == other.get<std::vector<Token>>();
             }
-            if (!ok) failures.add(c.at("group").get<std::string>() + " " + Json(c).dump().substr(0, 300) + "\n    got " + joined(ids));
+            if (!ok)
+                failures.add(c.at("group").get<std::string>() + " " + Json(c).dump().substr(0, 300) + "\n    got " +
+                             joined(ids));
         }
         QVERIFY2(failures.count() == 0, failures.message(cases.size()));
     }
@@ -89,11 +94,14 @@ private slots:
         for (const Json& piece : info.at("pieces")) {
             const Token t = piece.at("id");
             const std::vector<std::string> attributes = piece.at("attr");
-            const auto has = [&](const char* a) { return std::find(attributes.begin(), attributes.end(), a) != attributes.end(); };
+            const auto has = [&](const char* a) {
+                return std::find(attributes.begin(), attributes.end(), a) != attributes.end();
+            };
             bool ok = toHex(v.pieceBytes(t)) == piece.at("hex").get<std::string>();
             ok &= v.isControl(t) == has("control") && v.swallowsRight(t) == has("rstrip");
             ok &= (v.type(t) == TokenType::Byte) == has("byte") && (v.type(t) == TokenType::Unknown) == has("unknown");
-            ok &= (v.type(t) == TokenType::UserDefined) == has("user-defined") && (v.type(t) == TokenType::Normal) == has("normal");
+            ok &= (v.type(t) == TokenType::UserDefined) == has("user-defined") &&
+                  (v.type(t) == TokenType::Normal) == has("normal");
             if (!ok) failures.add(piece.dump() + " got " + toHex(v.pieceBytes(t)));
         }
         QVERIFY2(failures.count() == 0, failures.message(info["pieces"].size()));
@@ -113,12 +121,14 @@ private slots:
             timer.start();
             const std::vector<Token> ids = tokenizer->encode(text, {.add_special = false});
             const qint64 ms = timer.elapsed();
-            const QByteArray sha = QCryptographicHash::hash(QByteArray::fromStdString(joined(ids)), QCryptographicHash::Sha256).toHex();
-            const bool same = ids.size() == c.at("count").get<size_t>() && sha.toStdString() == c.at("sha256").get<std::string>();
+            const QByteArray sha =
+                QCryptographicHash::hash(QByteArray::fromStdString(joined(ids)), QCryptographicHash::Sha256).toHex();
+            const bool same =
+                ids.size() == c.at("count").get<size_t>() && sha.toStdString() == c.at("sha256").get<std::string>();
             // A hang guard: 20 times the two seconds that such a text may take.
             if (!same || ms > 40'000) {
-                failures.add(c.at("vocabulary").get<std::string>() + " '" + repeat + "': " + std::to_string(ids.size()) + " ids, " +
-                             std::to_string(ms) + " ms");
+                failures.add(c.at("vocabulary").get<std::string>() + " '" + repeat +
+                             "': " + std::to_string(ids.size()) + " ids, " + std::to_string(ms) + " ms");
             }
         }
         QVERIFY2(failures.count() == 0, failures.message(cases.size()));

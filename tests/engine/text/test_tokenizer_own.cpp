@@ -13,7 +13,9 @@ private slots:
     void ids_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("kind");
-        const auto row = [](const char* name, Kind kind) { QTest::newRow(name) << QString(name) << static_cast<int>(kind); };
+        const auto row = [](const char* name, Kind kind) {
+            QTest::newRow(name) << QString(name) << static_cast<int>(kind);
+        };
         row("spm", Kind::Spm);
         row("unigram", Kind::Unigram);
         row("unigram-bytes", Kind::Unigram);
@@ -34,10 +36,12 @@ private slots:
         for (const Json& c : cases) {
             const std::string text = c.at("text");
             const std::vector<Token> ids = tokenizer->encode(text, {.add_special = false});
-            if (ids != c.at("ids").get<std::vector<Token>>()) failures.add(c.dump().substr(0, 400) + "\n    got " + joined(ids));
+            if (ids != c.at("ids").get<std::vector<Token>>())
+                failures.add(c.dump().substr(0, 400) + "\n    got " + joined(ids));
             if (c.contains("decoded")) {
                 const std::string decoded = tokenizer->decode(c["ids"].get<std::vector<Token>>());
-                if (replaceIllFormed(decoded) != c["decoded"].get<std::string>()) failures.add(c.dump().substr(0, 400) + "\n    got text " + decoded);
+                if (replaceIllFormed(decoded) != c["decoded"].get<std::string>())
+                    failures.add(c.dump().substr(0, 400) + "\n    got text " + decoded);
             }
             StreamingDecoder stream(tokenizer);
             std::string shown;
@@ -47,13 +51,16 @@ private slots:
                 shown += piece;
             }
             shown += stream.finish();
-            if (shown != replaceIllFormed(tokenizer->decode(ids))) failures.add("streamed text differs: " + c.dump().substr(0, 200));
+            if (shown != replaceIllFormed(tokenizer->decode(ids)))
+                failures.add("streamed text differs: " + c.dump().substr(0, 200));
         }
         QVERIFY2(failures.count() == 0, failures.message(cases.size()));
     }
 
 private:
-    static std::shared_ptr<const Tokenizer> own(const std::string& name) { return loadTokenizer(ownData() / (name + ".gguf")); }
+    static std::shared_ptr<const Tokenizer> own(const std::string& name) {
+        return loadTokenizer(ownData() / (name + ".gguf"));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestTokenizerOwn)

@@ -46,7 +46,8 @@ private slots:
     void fixtureTexts() {
         SKIP_WITHOUT_FIXTURES();
         std::set<std::string> texts;
-        for (const char* name : {"llama-spm", "phi-3", "gpt-2", "falcon", "deepseek-coder", "deepseek-llm", "starcoder"}) {
+        for (const char* name :
+             {"llama-spm", "phi-3", "gpt-2", "falcon", "deepseek-coder", "deepseek-llm", "starcoder"}) {
             texts.merge(textsOf(sharedFixtures() / (std::string(name) + ".json")));
         }
         check(texts, 1100);

@@ -24,13 +24,15 @@ inline std::filesystem::path ownData() { return std::filesystem::path(HEARTH_SOU
 /// The larger set of fixtures; empty when it is not there.
 inline std::filesystem::path sharedFixtures() {
     const char* set = std::getenv("HEARTH_FIXTURES");
-    const std::filesystem::path root = set ? std::filesystem::path(set) : std::filesystem::path(HEARTH_SOURCE_DIR) / "../shared/fixtures";
+    const std::filesystem::path root =
+        set ? std::filesystem::path(set) : std::filesystem::path(HEARTH_SOURCE_DIR) / "../shared/fixtures";
     const std::filesystem::path folder = root / "tokenizers";
     return std::filesystem::exists(folder) ? folder : std::filesystem::path();
 }
 
-#define SKIP_WITHOUT_FIXTURES() \
-    if (hearth::text::test::sharedFixtures().empty()) QSKIP("the larger set of fixtures is not there (set HEARTH_FIXTURES)")
+#define SKIP_WITHOUT_FIXTURES()                       \
+    if (hearth::text::test::sharedFixtures().empty()) \
+    QSKIP("the larger set of fixtures is not there (set HEARTH_FIXTURES)")
 
 inline Json readJson(const std::filesystem::path& path) {
     std::ifstream in(path);
@@ -44,7 +46,8 @@ inline std::shared_ptr<const Tokenizer> loadTokenizer(const std::filesystem::pat
 
 inline std::string fromHex(const std::string& hex) {
     std::string out;
-    for (size_t i = 0; i + 1 < hex.size(); i += 2) out.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    for (size_t i = 0; i + 1 < hex.size(); i += 2)
+        out.push_back(static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16)));
     return out;
 }
 
@@ -74,7 +77,8 @@ public:
     }
     size_t count() const { return count_; }
     QByteArray message(size_t cases) const {
-        return QByteArray::fromStdString(std::to_string(count_) + " of " + std::to_string(cases) + " cases fail:" + shown_);
+        return QByteArray::fromStdString(std::to_string(count_) + " of " + std::to_string(cases) +
+                                         " cases fail:" + shown_);
     }
 
 private:
