@@ -72,6 +72,8 @@ void Generation::advance(size_t count, double seconds) {
 
 void Generation::choose(std::span<const float> logits) {
     const text::Vocabulary& vocabulary = session_.model().vocabulary();
+    // Models pad their logits: rows beyond the vocabulary have no text and are never chosen.
+    if (vocabulary.size() > 0) logits = logits.first(std::min(logits.size(), vocabulary.size()));
     const Token token = sampler_.sample(logits);
     sampler_.accept(token);
     generated_.push_back(token);
