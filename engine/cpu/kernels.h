@@ -40,12 +40,12 @@ constexpr size_t kCellBlock = 32;
 /// Floats of scratch memory that Ops::attend needs.
 size_t attendScratch(const Attention& job);
 
-/// Products: lanes are rows of the weight.
+/// Products of one weight type.
 using ProductKernel = void (*)(const ProductJob& job);
 struct Products {
     void (*roundRow)(const float* x, size_t n, XBlock* out);  ///< n a multiple of 32
     ProductKernel (*product)(gguf::Type type);                ///< nullptr for a type without products
-    size_t (*scratch)(size_t tokens);                         ///< bytes of ProductJob::scratch, to be aligned to 64
+    size_t (*scratch)(size_t tokens, size_t cols);            ///< bytes of ProductJob::scratch, to be aligned to 64
     size_t lanes;                                             ///< rows that are computed together
 };
 

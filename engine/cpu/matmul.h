@@ -58,7 +58,13 @@ void decodeRow(const Weight& weight, uint64_t row, float* out);
 
 /// out [n, cols] += Σ over neurons j of coefficients[t, j] * row j of `weight` [neurons, cols]: a down-projection that is
 /// stored with a row per neuron. Summed over fixed chunks of neuron numbers, ascending (DESIGN §4, Order of summation);
-/// neurons whose coefficient is zero for every token are not read. `out` is overwritten.
-void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients, MatrixView<float> out);
+/// neurons whose coefficient is zero for every token are not read, unless `everything` is asked for; the bits are the same.
+/// `out` is overwritten.
+void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients, MatrixView<float> out,
+                        bool everything = false);
+
+/// out[r] = row r of `weight` times the one token in `x`, for the listed rows only (ascending); the other elements of
+/// out [weight.rows] stay as they are. The bits are those that multiply() gives.
+void multiplyRows(ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out);
 
 }  // namespace hearth::cpu

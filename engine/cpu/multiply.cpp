@@ -162,7 +162,7 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
         job.begin = (piece - task.first_piece) * task.piece_rows;
         job.end = std::min(rows, job.begin + task.piece_rows);
         job.ahead = std::min(rows, (end - task.first_piece) * task.piece_rows);
-        job.scratch = threadScratch(kernels.products->scratch(job.tokens));
+        job.scratch = threadScratch(kernels.products->scratch(job.tokens, job.cols));
         task.kernel(job);
     });
 }

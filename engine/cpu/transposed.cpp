@@ -17,6 +17,7 @@ struct Job {
     const Kernels& kernels;
     const Weight& weight;
     MatrixView<const float> coefficients;
+    bool everything;
 };
 
 /// sums [tokens, n] (zeroed first) = Σ over neurons [begin, end), ascending, of coefficient · elements [first, first + n).
@@ -31,7 +32,7 @@ void addChunk(const Job& job, size_t begin, size_t end, size_t first, size_t n, 
         bool read = false;
         for (size_t t = 0; t < tokens; ++t) {
             const float c = job.coefficients.row(t)[j];
-            if (c == 0.0f) continue;
+            if (c == 0.0f && !job.everything) continue;
             if (!read) quant::decode(job.weight.type, {job.weight.data + j * job.weight.row_bytes + from, bytes}, {decoded.data(), n});
             read = true;
             job.kernels.ops->axpy(c, decoded.data(), sums + t * n, n);
@@ -72,16 +73,17 @@ void decodeRow(const Weight& weight, uint64_t row, float* out) {
 }
 
 void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients,
-                        MatrixView<float> out) {
+                        MatrixView<float> out, bool everything) {
     if (coefficients.cols != weight.rows || out.cols != weight.cols || out.rows != coefficients.rows)
         throw std::logic_error("cpu::multiplyTransposed: shapes do not match");
-    const Job job{kernels, weight, coefficients};
+    const Job job{kernels, weight, coefficients, everything};
     if (out.rows <= kFewTokens) fewTokens(job, pool, out);
     else manyTokens(job, pool, out);
 }
 
-void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients, MatrixView<float> out) {
-    multiplyTransposed(activeKernels(), pool, weight, coefficients, out);
+void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients, MatrixView<float> out,
+                        bool everything) {
+    multiplyTransposed(activeKernels(), pool, weight, coefficients, out, everything);
 }
 
 }  // namespace hearth::cpu

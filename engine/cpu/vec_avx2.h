@@ -68,6 +68,9 @@ HEARTH_INLINE I roundToInt(F a) { return _mm256_cvtps_epi32(a); }
 
 HEARTH_INLINE F loadHalf(const void* p) { return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
 HEARTH_INLINE void storeHalf(void* p, F a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT)); }
+HEARTH_INLINE F loadBf16(const void* p) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))), 16));
+}
 HEARTH_INLINE float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
 HEARTH_INLINE void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
 HEARTH_INLINE I loadInt8(const void* p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))); }
@@ -110,16 +113,6 @@ HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
     const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
     const size_t s = rows.stride;
     transpose(twoRows(p, q), twoRows(p + s, q + s), twoRows(p + 2 * s, q + 2 * s), twoRows(p + 3 * s, q + 3 * s), out);
-}
-HEARTH_INLINE void loadLines(const Rows& rows, size_t offset, I* out) {
-    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
-    const size_t s = rows.stride;
-    I a[4], b[4], c[4], d[4];
-    for (size_t j = 0; j < 4; ++j) a[j] = twoRows(p + 16 * j, q + 16 * j);
-    for (size_t j = 0; j < 4; ++j) b[j] = twoRows(p + s + 16 * j, q + s + 16 * j);
-    for (size_t j = 0; j < 4; ++j) c[j] = twoRows(p + 2 * s + 16 * j, q + 2 * s + 16 * j);
-    for (size_t j = 0; j < 4; ++j) d[j] = twoRows(p + 3 * s + 16 * j, q + 3 * s + 16 * j);
-    for (size_t j = 0; j < 4; ++j) transpose(a[j], b[j], c[j], d[j], out + 4 * j);
 }
 HEARTH_INLINE F lowHalf(I a) {
     const I words = _mm256_shuffle_epi8(a, _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1,
@@ -176,7 +169,7 @@ template <int N> HEARTH_INLINE I dotWide(I start, const I* w, const int8_t* x) {
 #endif
 
 HEARTH_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
-constexpr size_t kTile = 4;
+constexpr size_t kTile = 4, kFloatTile = 3;
 
 HEARTH_INLINE float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
 

@@ -66,6 +66,9 @@ HEARTH_INLINE F loadHalf(const void* p) { return _mm512_cvtph_ps(_mm256_loadu_si
 HEARTH_INLINE void storeHalf(void* p, F a) {
     _mm256_storeu_si256(static_cast<__m256i*>(p), _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
 }
+HEARTH_INLINE F loadBf16(const void* p) {
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p))), 16));
+}
 HEARTH_INLINE float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return _cvtsh_ss(h); }
 HEARTH_INLINE void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a, _MM_FROUND_TO_NEAREST_INT); std::memcpy(p, &h, 2); }
 HEARTH_INLINE I loadInt8(const void* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
@@ -113,21 +116,6 @@ HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
     const uint8_t* p = rows.base + offset;
     transpose(fourRows(p, s), fourRows(p + s, s), fourRows(p + 2 * s, s), fourRows(p + 3 * s, s), out);
 }
-HEARTH_INLINE void loadLines(const Rows& rows, size_t offset, I* out) {
-    const size_t s = rows.stride;
-    const uint8_t* p = rows.base + offset;
-    I quads[16];  // [4 g + j]: word j of each quarter, of rows 4 g to 4 g + 3
-    for (size_t g = 0; g < 4; ++g, p += 4 * s) transpose(loadI(p), loadI(p + s), loadI(p + 2 * s), loadI(p + 3 * s), quads + 4 * g);
-    for (size_t j = 0; j < 4; ++j) {
-        const I a = quads[j], b = quads[4 + j], c = quads[8 + j], d = quads[12 + j];
-        const I ab_low = _mm512_shuffle_i32x4(a, b, 0x44), ab_high = _mm512_shuffle_i32x4(a, b, 0xee);
-        const I cd_low = _mm512_shuffle_i32x4(c, d, 0x44), cd_high = _mm512_shuffle_i32x4(c, d, 0xee);
-        out[j] = _mm512_shuffle_i32x4(ab_low, cd_low, 0x88);
-        out[4 + j] = _mm512_shuffle_i32x4(ab_low, cd_low, 0xdd);
-        out[8 + j] = _mm512_shuffle_i32x4(ab_high, cd_high, 0x88);
-        out[12 + j] = _mm512_shuffle_i32x4(ab_high, cd_high, 0xdd);
-    }
-}
 HEARTH_INLINE F lowHalf(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 HEARTH_INLINE F highHalf(I a) { return lowHalf(ishr<16>(a)); }
 HEARTH_INLINE I lookup16(const uint8_t* table, I nibbles) {
@@ -148,7 +136,7 @@ HEARTH_INLINE I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
 template <int N> HEARTH_INLINE I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
 
 HEARTH_INLINE void prefetch(const void* p) { _mm_prefetch(static_cast<const char*>(p), _MM_HINT_T1); }
-constexpr size_t kTile = 8;
+constexpr size_t kTile = 8, kFloatTile = 6;
 
 HEARTH_INLINE float sqrt1(float a) { return _mm_cvtss_f32(_mm_sqrt_ss(_mm_set_ss(a))); }
 

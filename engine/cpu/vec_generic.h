@@ -77,6 +77,11 @@ inline void storeHalf(void* p, F a) {
     for (size_t i = 0; i < kLanes; ++i) h[i] = floatToHalf(a.v[i]);
     std::memcpy(p, h, sizeof h);
 }
+inline F loadBf16(const void* p) {
+    uint16_t h[kLanes];
+    std::memcpy(h, p, sizeof h);
+    return lanes<F>([&](size_t i) { return bf16ToFloat(h[i]); });
+}
 inline float loadHalf1(const void* p) { uint16_t h; std::memcpy(&h, p, 2); return halfToFloat(h); }
 inline void storeHalf1(void* p, float a) { const uint16_t h = floatToHalf(a); std::memcpy(p, &h, 2); }
 inline I loadInt8(const void* p) {
@@ -113,10 +118,6 @@ inline I loadRows32(const Rows& rows, size_t offset) {
 /// 16 bytes of each row: out[j] holds bytes 4j to 4j + 3.
 inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
     for (size_t j = 0; j < 4; ++j) out[j] = loadRows32(rows, offset + 4 * j);
-}
-/// 64 bytes of each row: out[j] holds bytes 4j to 4j + 3.
-inline void loadLines(const Rows& rows, size_t offset, I* out) {
-    for (size_t j = 0; j < 16; ++j) out[j] = loadRows32(rows, offset + 4 * j);
 }
 /// The half-precision number in the low 16 bits of each lane, or in the high ones.
 inline F lowHalf(I a) { return lanes<F>([&](size_t i) { return halfToFloat(static_cast<uint16_t>(a.v[i])); }); }
@@ -155,7 +156,7 @@ inline I toWide(I signed_codes) { return ixor(signed_codes, iset1(static_cast<in
 inline I wideStart(I negative_sum) { return ishl<7>(negative_sum); }
 template <int N> inline I dotWide(I start, const I* w, const int8_t* x) { return dotCodes<N, 255>(start, w, x); }
 inline void prefetch(const void*) {}
-constexpr size_t kTile = 4;  // tokens at a time
+constexpr size_t kTile = 4, kFloatTile = 4;  // tokens at a time, with block and float types
 
 inline float sqrt1(float a) { return __builtin_sqrtf(a); }
 

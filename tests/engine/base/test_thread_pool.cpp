@@ -14,6 +14,12 @@
 #include "engine/base/error.h"
 #include "engine/base/thread_pool.h"
 
+#if defined(__SANITIZE_THREAD__)
+/// Qt's own watchdog thread is not compiled for the sanitizer, which so does not see its locks.
+extern "C" const char* __tsan_default_suppressions();
+extern "C" const char* __tsan_default_suppressions() { return "race:QWaitCondition\n"; }
+#endif
+
 using namespace hearth;
 
 namespace {
