@@ -1,0 +1,48 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "engine/runtime/model.h"
+#include "engine/sparse/mode.h"
+
+/// Arguments that several commands share, under the same names everywhere.
+namespace hearth::cli {
+
+struct ModelArguments {
+    std::string path;
+    runtime::LoadOptions load;
+    sparse::Mode sparse = sparse::Mode::automatic;
+};
+
+/// MODEL as the first argument, or -m. Where it is `optional`, the starter model stands in.
+void addModelPath(CLI::App& command, std::string& path, bool optional = false);
+/// That, -t, -c, -b, --kv and --sparse.
+void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional = false);
+void addThreads(CLI::App& command, unsigned& threads);
+void addContext(CLI::App& command, runtime::LoadOptions& load);
+/// An option that takes a size (size.h).
+void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text);
+/// --json
+void addJson(CLI::App& command, bool& json);
+
+/// Loads what the arguments name (the starter model where they name none) and prints what the user should know about it
+/// on standard error. Throws Error.
+std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments);
+/// The warnings of a file and of its vocabulary, on standard error.
+void printWarnings(const runtime::Model& model);
+
+/// Most tokens of a pass that asks for the logits of all of them: their rows (a MiB each where the vocabulary has 262,144
+/// tokens) are kept to some hundred MiB.
+size_t mostWithLogits(runtime::Model& model);
+
+/// The model that comes with Hearth: in HEARTH_DATA_DIR, where it was installed, or in the source folder. Throws Error.
+std::filesystem::path starterModel();
+
+/// Wrong usage: exit code 2.
+[[noreturn]] void refuseArgument(const std::string& name, const std::string& why);
+
+}  // namespace hearth::cli
