@@ -8,9 +8,15 @@
 #include "engine/cpu/ops.h"
 #include "engine/gguf/type.h"
 
-/// Kernels are built from small functions that must not become calls: vectors stay in registers.
+/// Kernels are built from small functions that must not become calls: vectors stay in registers. With a sanitizer's checks
+/// in each of them, a kernel in one piece would take minutes to compile.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEARTH_INLINE inline
+#define HEARTH_INLINE_LAMBDA
+#else
 #define HEARTH_INLINE __attribute__((always_inline)) inline
 #define HEARTH_INLINE_LAMBDA __attribute__((always_inline))
+#endif
 
 /// What each instruction-set level provides: inside engine/cpu, and for its tests, which run every level in one process.
 namespace hearth::cpu {

@@ -24,7 +24,8 @@ namespace {
 /// Weights that a piece reads when there is one token: some microseconds of work.
 constexpr size_t kPieceBytes = 32 << 10;
 constexpr size_t kRowsMultiple = 16;
-/// Activations that are rounded by the calling thread alone: waking others would take longer.
+/// Activations that are rounded, or bytes of weights times tokens, that the calling thread takes alone: waking others would
+/// take longer.
 constexpr size_t kAlone = 32 << 10;
 
 struct alignas(64) Line {
@@ -40,33 +41,6 @@ unsigned char* threadScratch(size_t bytes) {
 
 bool isFloat(gguf::Type type) {
     return type == gguf::Type::F32 || type == gguf::Type::F16 || type == gguf::Type::BF16;
-}
-
-/// Rounds all activations of the list that have not been yet.
-void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {
-    struct Row { Activations* x; size_t row; };
-    std::vector<Row> rows;
-    size_t values = 0;
-    for (const Product& product : products) {
-        Activations& x = *product.x;
-        if (isFloat(product.weight.type) || ActivationsAccess::rounded(x)) continue;
-        ActivationsAccess::rounded(x) = true;
-        const MatrixView<const float> view = x.values();
-        const size_t needed = view.rows * (view.cols / kXBlock);
-        if (ActivationsAccess::blocks(x).size() < needed) ActivationsAccess::blocks(x).resize(needed);
-        for (size_t row = 0; row < view.rows; ++row) rows.push_back({&x, row});
-        values += view.rows * view.cols;
-    }
-    const auto round = [&](size_t i) {
-        const MatrixView<const float> view = rows[i].x->values();
-        XBlock* blocks = ActivationsAccess::blocks(*rows[i].x).data() + rows[i].row * (view.cols / kXBlock);
-        kernels.products->roundRow(view.row(rows[i].row), view.cols, blocks);
-    };
-    if (values <= kAlone) {
-        for (size_t i = 0; i < rows.size(); ++i) round(i);
-    } else {
-        pool.run(rows.size(), round);
-    }
 }
 
 /// A product of the list, as the kernels take it.
@@ -139,6 +113,40 @@ private:
 
 }  // namespace
 
+void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {
+    struct Row { Activations* x; size_t row; };
+    std::vector<Row> rows;
+    size_t values = 0;
+    for (const Product& product : products) {
+        Activations& x = *product.x;
+        if (isFloat(product.weight.type) || ActivationsAccess::rounded(x)) continue;
+        ActivationsAccess::rounded(x) = true;
+        const MatrixView<const float> view = x.values();
+        const size_t needed = view.rows * (view.cols / kXBlock);
+        if (ActivationsAccess::blocks(x).size() < needed) ActivationsAccess::blocks(x).resize(needed);
+        for (size_t row = 0; row < view.rows; ++row) rows.push_back({&x, row});
+        values += view.rows * view.cols;
+    }
+    const auto round = [&](size_t i) {
+        const MatrixView<const float> view = rows[i].x->values();
+        XBlock* blocks = ActivationsAccess::blocks(*rows[i].x).data() + rows[i].row * (view.cols / kXBlock);
+        kernels.products->roundRow(view.row(rows[i].row), view.cols, blocks);
+    };
+    if (values <= kAlone) {
+        for (size_t i = 0; i < rows.size(); ++i) round(i);
+    } else {
+        pool.run(rows.size(), round);
+    }
+}
+
+void multiplyAlone(const Kernels& kernels, const Product& product) {
+    const Task task = makeTask(kernels, product);
+    ProductJob job = task.job;
+    job.end = job.ahead = product.weight.rows;
+    job.scratch = threadScratch(kernels.products->scratch(job.tokens, job.cols));
+    task.kernel(job);
+}
+
 void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {
     roundActivations(kernels, pool, products);
     std::vector<Task> tasks;
@@ -153,9 +161,7 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
         task.job.end = product.weight.rows;
         tasks.push_back(std::move(task));
     }
-    Ranges ranges(pieces, pool.threads());
-    pool.run(pieces, [&](size_t, unsigned thread) {
-        const auto [piece, end] = ranges.take(thread);
+    const auto compute = [&](size_t piece, size_t end) {
         const Task& task = *(std::ranges::upper_bound(tasks, piece, {}, &Task::first_piece) - 1);
         ProductJob job = task.job;
         const size_t rows = job.end;
@@ -164,6 +170,17 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
         job.ahead = std::min(rows, (end - task.first_piece) * task.piece_rows);
         job.scratch = threadScratch(kernels.products->scratch(job.tokens, job.cols));
         task.kernel(job);
+    };
+    size_t work = 0;
+    for (const Task& task : tasks) work += task.job.end * task.job.row_bytes * task.job.tokens;
+    if (work <= kAlone) {
+        for (size_t piece = 0; piece < pieces; ++piece) compute(piece, pieces);
+        return;
+    }
+    Ranges ranges(pieces, pool.threads());
+    pool.run(pieces, [&](size_t, unsigned thread) {
+        const auto [piece, end] = ranges.take(thread);
+        compute(piece, end);
     });
 }
 

@@ -113,6 +113,7 @@ private:
         } else if (file_->isPowerInfer() && act != Activation::drelu) {
             act = Activation::relu;
         }
+        d_.predictor_threshold = static_cast<float>(file_->number("powerinfer.sparse_threshold").value_or(0));
     }
 
     void readWindows() {
@@ -277,6 +278,12 @@ private:
 }  // namespace
 
 Description Description::read(std::shared_ptr<const gguf::File> file) { return DescriptionReader(std::move(file)).read(); }
+
+bool Description::activationHasZeros() const {
+    using cpu::Activation;
+    const Activation a = architecture.activation;
+    return a == Activation::relu || a == Activation::relu2 || a == Activation::drelu;
+}
 
 uint64_t Description::parameters() const {
     uint64_t n = 0;

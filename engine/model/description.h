@@ -81,11 +81,15 @@ struct Description {
     LatentShape latent;
     DeltaNetShape delta_net;
     AltupShape altup;
+    float predictor_threshold = 0;      ///< PowerInfer's files: a neuron takes part when its score is at least this
 
     std::vector<std::string> warnings;  ///< sentences for the user
 
     uint64_t parameters() const;        ///< values in all tensors
     bool expertLayer(uint32_t layer) const { return experts.count > 0 && layer >= experts.leading_dense; }
+    /// Whether many neurons of the feed-forward are exactly zero (formats §2.2; sparsity §1).
+    bool activationHasZeros() const;
+    bool hasZeros(uint32_t layer) const { return activationHasZeros() || shapes[layer].gate_cut > 0; }
     bool recurrent() const { return delta_net.state > 0; }
 };
 

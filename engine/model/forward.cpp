@@ -7,8 +7,9 @@
 
 namespace hearth::model {
 
-Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch)
-    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch)) {}
+Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch,
+                 sparse::Mode mode)
+    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, mode)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
@@ -29,8 +30,8 @@ uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
     return (row * sizeof(float) * 5 / 4) * batch;
 }
 
-Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch)
-    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)) {
+Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch, sparse::Mode mode)
+    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), mode_(mode) {
     const float* factors = w_.rope_factors;
     if (w_.rope_long != nullptr && w_.rope_short != nullptr)
         factors = d_.rope_original_context > 0 && context > d_.rope_original_context ? w_.rope_long : w_.rope_short;

@@ -10,7 +10,10 @@ namespace hearth::model {
 /// Finds the tensors of a file and checks their shapes against the description.
 class WeightsReader {
 public:
-    WeightsReader(Weights& weights, const Description& d) : w_(weights), d_(d), file_(*d.file) { w_.file_ = d.file; }
+    WeightsReader(Weights& weights, const Description& d, sparse::Mode mode)
+        : w_(weights), d_(d), file_(*d.file), by_neuron_(mode != sparse::Mode::automatic && mode != sparse::Mode::off) {
+        w_.file_ = d.file;
+    }
 
     void read() {
         refuseUnknownForms();
@@ -201,7 +204,29 @@ private:
             l.down_t = {{t.type, t.data, f, d_.width, t.rowBytes()}, optionalVector(p + "ffn_down_t.bias", d_.width), factor(p + "ffn_down_t")};
         } else {
             l.down = linear(p + "ffn_down", d_.width, f);
+            if (by_neuron_ && d_.hasZeros(i)) {
+                l.down_t = l.down;
+                l.down_t.weight = transposed(l.down.weight, 1, p + "ffn_down");
+            }
         }
+        l.predictor_in = optional(p + "fc1", 0, d_.width);
+        if (l.predictor_in) l.predictor_out = linear(p + "fc2", f, l.predictor_in.weight.rows);
+    }
+
+    /// The same values with rows and columns exchanged, for each of `count` matrices. Only for types whose blocks are single
+    /// values.
+    cpu::Weight transposed(const cpu::Weight& from, uint64_t count, const std::string& name) {
+        const gguf::TypeInfo& info = gguf::typeInfo(from.type);
+        if (info.block_elements != 1)
+            throw Error("this sparse mode is not possible with this file", name + " holds " + std::string(info.name) + " blocks that run along the neurons, so a neuron alone cannot be read",
+                        "Use a file with ffn_down_t tensors, or --sparse off");
+        const uint64_t size = info.block_bytes;
+        std::vector<std::byte>& to = w_.transposed_.emplace_back(count * from.rows * from.cols * size);
+        for (uint64_t e = 0; e < count; ++e)
+            for (uint64_t r = 0; r < from.rows; ++r)
+                for (uint64_t c = 0; c < from.cols; ++c)
+                    std::memcpy(to.data() + ((e * from.cols + c) * from.rows + r) * size, from.data + (e * from.rows + r) * from.row_bytes + c * size, size);
+        return {from.type, to.data(), from.cols, from.rows, from.rows * size};
     }
 
     void readExperts(const std::string& p, LayerWeights& l) {
@@ -220,6 +245,11 @@ private:
             l.expert_up = stack(p + "ffn_up_exps", e.count, e.width, d_.width);
         }
         l.expert_down = stack(p + "ffn_down_exps", e.count, d_.width, e.width);
+        if (by_neuron_ && d_.activationHasZeros()) {
+            l.expert_down_t = l.expert_down;
+            l.expert_down_t.first = transposed(l.expert_down.first, e.count, p + "ffn_down_exps");
+            l.expert_down_t.stride = l.expert_down_t.first.row_bytes * e.width;
+        }
         if (e.shared_width > 0) {
             l.shared_gate = linear(p + "ffn_gate_shexp", e.shared_width, d_.width);
             l.shared_up = linear(p + "ffn_up_shexp", e.shared_width, d_.width);
@@ -255,8 +285,9 @@ private:
     Weights& w_;
     const Description& d_;
     const gguf::File& file_;
+    const bool by_neuron_;
 };
 
-Weights::Weights(const Description& description) { WeightsReader(*this, description).read(); }
+Weights::Weights(const Description& description, sparse::Mode mode) { WeightsReader(*this, description, mode).read(); }
 
 }  // namespace hearth::model

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/matmul.h"
 #include "engine/model/description.h"
+#include "engine/sparse/mode.h"
 
 namespace hearth::model {
 
@@ -77,13 +78,15 @@ struct LayerWeights {
     Linear gate;                     ///< [f, d]; absent in models without a gate
     Linear up;                       ///< [f, d]
     Linear down;                     ///< [d, f]
-    Linear down_t;                   ///< [f, d]: a row per neuron, instead of down; its bias is [d]
+    Linear down_t;                   ///< [f, d]: a row per neuron, instead of down or beside it; its bias is [d]
+    Linear predictor_in, predictor_out;   ///< PowerInfer's fc1 [rank, d] and fc2 [f, rank]
 
     // experts
     Linear router;                   ///< [E, d]
     const float* router_bias = nullptr;  ///< [E], for the choice only
     Stack expert_gate, expert_up;    ///< E × [width, d]
     Stack expert_down;               ///< E × [d, width]
+    Stack expert_down_t;             ///< E × [width, d]: a row per neuron; only for sparse modes, has no bias of its own
     Linear shared_gate, shared_up;   ///< [shared width, d]
     Linear shared_down;              ///< [d, shared width]
     Linear shared_router;            ///< [1, d]: its sigmoid scales the shared expert
@@ -104,7 +107,9 @@ struct LayerWeights {
 class Weights {
 public:
     /// Resolves every tensor that the description calls for and checks its shape. Throws Error with the tensor's name.
-    explicit Weights(const Description& description);
+    /// `mode` says whether down-projections are needed with a row per neuron: where the file has them otherwise and in a
+    /// float type, they are transposed (Mode::automatic and Mode::off take them as they are).
+    explicit Weights(const Description& description, sparse::Mode mode = sparse::Mode::automatic);
 
     Linear token_embedding;          ///< [vocabulary, d]
     Linear position_embedding;       ///< [positions, d]
@@ -124,6 +129,7 @@ private:
     friend class WeightsReader;
     std::shared_ptr<const gguf::File> file_;
     std::deque<std::vector<float>> converted_;
+    std::deque<std::vector<std::byte>> transposed_;
 };
 
 }  // namespace hearth::model

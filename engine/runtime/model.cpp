@@ -26,8 +26,8 @@ placement::Plan Model::planFor(const model::Description& description, const Load
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options)
-    : options_(options), description_(describe(file, options)), plan_(planFor(description_, options)), weights_(description_), pool_(options.threads) {
-    forward_ = std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch);
+    : options_(options), description_(describe(file, options)), plan_(planFor(description_, options)), weights_(description_, options.sparse), pool_(options.threads) {
+    forward_ = std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
     // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
     tokenizer_ = std::async(std::launch::async, [file] {
                      return std::shared_ptr<const text::Tokenizer>(std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file)));

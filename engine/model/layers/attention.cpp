@@ -129,7 +129,14 @@ void Steps::attendHeads(uint32_t i, MatrixView<const float> q, size_t q_stride, 
         job.out_stride = s.value_width;
         cpu::attend(job);
     };
-    pool_.run(rows_.size() * s.kv_heads * parts, piece);
+    // A short text on a small model: waking the pool would take longer than the work.
+    constexpr size_t worth_sharing = 1 << 16;
+    const size_t pieces = rows_.size() * s.kv_heads * parts;
+    if ((rows_.back().position + 1) * rows_.size() * s.heads * s.key_width >= worth_sharing) {
+        pool_.run(pieces, piece);
+    } else {
+        for (size_t p = 0; p < pieces; ++p) piece(p);
+    }
 }
 
 /// Each head × sigmoid of the gate that lies behind its query (qwen35).

@@ -125,12 +125,16 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
     });
     forRows(all, e.width, [&](size_t r) { cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width); });
 
+    if (l.expert_down_t && mode_ != sparse::Mode::off) {
+        expertDownByNeuron(i);
+    } else {
     act2_.set(expert_up_.view());
     products_.clear();
     forExperts([&](uint32_t id, size_t first, size_t count) {
         products_.push_back({l.expert_down[id].weight, &act2_, first, count, expert_out_.view().slice(first, count)});
     });
     cpu::multiply(pool_, products_);
+    }
     forExperts([&](uint32_t id, size_t first, size_t count) { addBias(expert_out_.view().slice(first, count), l.expert_down[id].bias, l.expert_down[id].scale); });
 }
 

@@ -7,6 +7,7 @@ namespace hearth::model {
 
 void Steps::feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
     if (d_.expertLayer(i)) experts(i, x, out);
+    else if (isSparse(i)) sparseFeedForward(i, x, out);
     else denseFeedForward(i, x, out);
 }
 
@@ -24,12 +25,18 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
         apply({{l.up, act_, up_.view()}});
         forRows(n, neurons, [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
     }
-    if (l.down_t) {
-        cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out);
-        addBias(out, l.down_t.bias, l.down_t.scale);
-    } else {
+    down(i, out);
+}
+
+/// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.
+void Steps::down(uint32_t i, MatrixView<float> out) {
+    const LayerWeights& l = w_.layers[i];
+    if (l.down) {
         act2_.set(up_.view());
         apply({{l.down, act2_, out}});
+    } else {
+        cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out);
+        addBias(out, l.down_t.bias, l.down_t.scale);
     }
 }
 

@@ -12,7 +12,7 @@ namespace hearth::model {
 /// Every step reads and writes rows of tokens; nothing here grows with the square of the context.
 class Steps {
 public:
-    Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch);
+    Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch, sparse::Mode mode);
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
 
@@ -69,6 +69,14 @@ private:
     void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void cutGates(MatrixView<float> gate, float cut);
+    void down(uint32_t i, MatrixView<float> out);
+
+    // sparse_feed_forward.cpp
+    bool isSparse(uint32_t i) const;
+    void sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void predictNeurons(uint32_t i);
+    void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
+    void expertDownByNeuron(uint32_t i);
     void route(uint32_t i, MatrixView<const float> x);
     void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
     void experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
@@ -85,6 +93,7 @@ private:
     const Weights& w_;
     ThreadPool& pool_;
     uint32_t max_batch_;
+    sparse::Mode mode_;
 
     std::vector<Row> rows_;                     // [n]
     std::vector<uint32_t> positions_;           // [n]
@@ -108,6 +117,8 @@ private:
     Matrix<float> shared_gate_, shared_up_, shared_scale_;
     std::vector<Matrix<float>> streams_, predicted_;   // Gemma 3n: S × [n, d]
     Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
+    Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]
+    std::vector<uint32_t> listed_;              // neurons to compute, ascending
     cpu::Activations act_, act2_, act3_;
     std::vector<cpu::Activations> head_acts_;
     std::vector<cpu::Product> products_;
