@@ -37,6 +37,10 @@ CLI::Option* addChoice(CLI::App& command, const std::string& flags, T& value, co
 
 }  // namespace
 
+CLI::Validator between(int64_t least, int64_t most) {
+    return CLI::Range(least, most).description("");   // the help says what matters in words
+}
+
 void refuseArgument(const std::string& name, const std::string& why) { throw CLI::ValidationError(name, why); }
 
 void addModelPath(CLI::App& command, std::string& path, bool optional) {
@@ -45,11 +49,11 @@ void addModelPath(CLI::App& command, std::string& path, bool optional) {
 }
 
 void addThreads(CLI::App& command, unsigned& threads) {
-    command.add_option("-t,--threads", threads, "Threads (default: the physical performance cores)")->check(CLI::Range(1u, 1024u))->type_name("N");
+    command.add_option("-t,--threads", threads, "Threads (default: the physical performance cores)")->check(between(1u, 1024u))->type_name("N");
 }
 
 void addContext(CLI::App& command, runtime::LoadOptions& load) {
-    command.add_option("-c,--ctx", load.ctx, "Tokens of context (default: the model's, as far as memory goes)")->check(CLI::Range(1u, 1u << 28))->type_name("N");
+    command.add_option("-c,--ctx", load.ctx, "Tokens of context (default: the model's, as far as memory goes)")->check(between(1u, 1u << 28))->type_name("N");
     addChoice(command, "--kv", load.kv, kv_names, "How keys and values are kept (default f16)");
 }
 
@@ -57,8 +61,8 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addModelPath(command, arguments.path, optional);
     addThreads(command, arguments.load.threads);
     addContext(command, arguments.load);
-    command.add_option("-b,--batch", arguments.load.batch, "Most tokens of one pass (default 512)")->check(CLI::Range(1u, 1u << 20))->type_name("N");
-    addChoice(command, "--sparse", arguments.sparse, sparse_names, "What is done with zeros in the feed-forward (default auto)");
+    command.add_option("-b,--batch", arguments.load.batch, "Most tokens of one pass (default 512)")->check(between(1u, 1u << 20))->type_name("N");
+    addChoice(command, "--sparse", arguments.load.sparse, sparse_names, "What is done with zeros in the feed-forward (default auto)");
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {
@@ -76,8 +80,6 @@ void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>
 void addJson(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print JSON"); }
 
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
-    if (arguments.sparse != sparse::Mode::automatic && arguments.sparse != sparse::Mode::off)
-        throw Error("cannot compute sparsely", "this version of Hearth computes every neuron", "Use --sparse auto or --sparse off");
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
     auto model = runtime::Model::load(path, arguments.load);
     for (const std::string& warning : model->description().warnings) note("warning: " + warning);

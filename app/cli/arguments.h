@@ -15,7 +15,6 @@ namespace hearth::cli {
 struct ModelArguments {
     std::string path;
     runtime::LoadOptions load;
-    sparse::Mode sparse = sparse::Mode::automatic;
 };
 
 /// MODEL as the first argument, or -m. Where it is `optional`, the starter model stands in.
@@ -42,6 +41,8 @@ size_t mostWithLogits(runtime::Model& model);
 /// The model that comes with Hearth: in HEARTH_DATA_DIR, where it was installed, or in the source folder. Throws Error.
 std::filesystem::path starterModel();
 
+/// Accepts whole numbers from `least` to `most`.
+CLI::Validator between(int64_t least, int64_t most);
 /// Wrong usage: exit code 2.
 [[noreturn]] void refuseArgument(const std::string& name, const std::string& why);
 

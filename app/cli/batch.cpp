@@ -167,7 +167,7 @@ void addBatch(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
     command->add_option("--prompts-file", arguments->prompts_file, "Prompts: one a line, or a JSON list of strings")->required()->type_name("FILE");
-    command->add_option("--parallel", arguments->parallel, "Prompts answered at the same time; also -np (default 4)")->check(CLI::Range(1u, 256u))->type_name("N");
+    command->add_option("--parallel", arguments->parallel, "Prompts answered at the same time; also -np (default 4)")->check(between(1u, 256u))->type_name("N");
     command->add_flag("--raw", arguments->raw, "Continue the prompts as they are, without a chat template");
     addJson(*command, arguments->json);
     addReplyArguments(*command, arguments->reply);

@@ -92,8 +92,8 @@ void addBench(CLI::App& app) {
     auto* command = app.add_subcommand("bench", "Measure how fast a model is on this machine");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model, true);
-    command->add_option("-p", arguments->prompt, "Tokens of the prompt (default 128)")->check(CLI::Range(1u, 1u << 20))->type_name("N");
-    command->add_option("-n", arguments->generate, "Tokens decoded one by one (default 32)")->check(CLI::Range(1u, 1u << 20))->type_name("N");
+    command->add_option("-p", arguments->prompt, "Tokens of the prompt (default 128)")->check(between(1u, 1u << 20))->type_name("N");
+    command->add_option("-n", arguments->generate, "Tokens decoded one by one (default 32)")->check(between(1u, 1u << 20))->type_name("N");
     addJson(*command, arguments->json);
     command->callback([arguments] { bench(*arguments); });
 }

@@ -22,8 +22,10 @@ std::string tokensOf(const Arguments& arguments) {
 
 void detokenize(const Arguments& arguments) {
     const text::Tokenizer tokenizer(std::make_shared<text::Vocabulary>(gguf::File::open(arguments.model)));
-    const std::string text =
-        tokenizer.decode(parseTokens(tokensOf(arguments)), {.control_tokens = arguments.control, .at_text_start = !arguments.inside});
+    std::vector<text::Token> tokens = parseTokens(tokensOf(arguments));
+    // The mark of the beginning is no text; what follows it still begins the text.
+    if (!arguments.control && !tokens.empty() && tokens.front() == tokenizer.vocabulary().special().bos) tokens.erase(tokens.begin());
+    const std::string text = tokenizer.decode(tokens, {.control_tokens = arguments.control, .at_text_start = !arguments.inside});
     if (arguments.json) return print(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
     print(text);
     if (outputIsTerminal()) print("\n");

@@ -69,11 +69,16 @@ std::shared_ptr<const sampling::Grammar> grammarOf(const GenerationArguments& ar
     return sampling::Grammar::parse(text, &vocabulary);
 }
 
+std::vector<std::vector<sampling::Token>> dryBreakersOf(const runtime::Model& model) {
+    return sampling::dryBreakers(sampling::defaultDryBreakers(), model.vocabularyView(),
+                                 [&model](std::string_view text) { return model.tokenizer().encode(text, {.add_special = false}); });
+}
+
 }  // namespace
 
 void addGenerationArguments(CLI::App& command, GenerationArguments& arguments) {
     command.add_option("-n,--max-tokens", arguments.max_tokens, "Most tokens of an answer; -1 = until it ends (default)")
-        ->check(CLI::Range(int64_t{-1}, std::numeric_limits<int64_t>::max()))
+        ->check(between(-1, std::numeric_limits<int64_t>::max()))
         ->type_name("N");
     command.add_option_function<std::string>("--stop", [&arguments](const std::string& text) { arguments.stop.push_back(text); }, "Ends the answer before this text; may be repeated")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -83,17 +88,20 @@ void addGenerationArguments(CLI::App& command, GenerationArguments& arguments) {
     command.add_option("--json-schema", arguments.schema_file, "A JSON Schema that the answer fulfils")->type_name("FILE")->excludes(grammar);
     command.add_flag_callback("--shift", [&arguments] { arguments.overflow = runtime::Overflow::shift; }, "When the context is full, forget its older half and go on (default: stop)");
     addSampling(command, arguments);
+    command.parse_complete_callback([&arguments] {
+        try {
+            arguments.sampling.check();
+        } catch (const Error& error) {
+            refuseArgument("sampling", error.what());
+        }
+    });
 }
 
 runtime::GenerationOptions generationOptions(const GenerationArguments& arguments, runtime::Model& model) {
     runtime::GenerationOptions options;
     options.sampling = sampling::fromGguf(*model.description().file, arguments.sampling, arguments.set_by_user);
-    try {
-        options.sampling.check();
-    } catch (const Error& error) {
-        refuseArgument("sampling", error.what());
-    }
     if (!arguments.set_by_user.contains("seed")) options.sampling.seed = std::random_device()();
+    if (options.sampling.dry_multiplier > 0) options.sampling.dry_breakers = dryBreakersOf(model);
     options.grammar = grammarOf(arguments, model);
     options.max_tokens = arguments.max_tokens;
     options.stop = arguments.stop;

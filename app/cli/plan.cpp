@@ -69,7 +69,7 @@ void addPlan(CLI::App& app) {
     addModelPath(*command, arguments->path);
     addThreads(*command, arguments->load.threads);
     addContext(*command, arguments->load);
-    command->add_option("-b,--batch", arguments->load.batch, "Most tokens of one pass (default 512)")->check(CLI::Range(1u, 1u << 20))->type_name("N");
+    command->add_option("-b,--batch", arguments->load.batch, "Most tokens of one pass (default 512)")->check(between(1u, 1u << 20))->type_name("N");
     addSize(*command, "--budget", arguments->budget, "Main memory that may be used (default: what is free)");
     command->add_flag("--measure", arguments->measure, "Measure how fast memory is read, for a prediction of the speed");
     addJson(*command, arguments->json);

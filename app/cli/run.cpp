@@ -36,14 +36,14 @@ runtime::EndReason continuePrompt(const std::shared_ptr<runtime::Model>& model, 
 
 /// Answers the prompt as a message of a conversation.
 runtime::EndReason answerPrompt(const std::shared_ptr<runtime::Model>& model, const Arguments& arguments, const std::string& prompt) {
+    const runtime::ReplyOptions options = replyOptions(arguments.reply, *model);
     runtime::Conversation conversation(model);
     for (const std::string& sentence : conversation.notes()) note("note: " + sentence);
     if (!arguments.reply.system.empty()) conversation.messages().push_back({.role = "system", .content = arguments.reply.system});
     conversation.messages().push_back({.role = "user", .content = prompt});
     ReplyPrinter printer(arguments.reply.show_thinking);
     const InterruptibleWork work;
-    const runtime::Reply reply =
-        conversation.reply(replyOptions(arguments.reply, *model), [&printer](const text::Piece& piece) { printer.print(piece); }, work.token());
+    const runtime::Reply reply = conversation.reply(options, [&printer](const text::Piece& piece) { printer.print(piece); }, work.token());
     printer.finish();
     for (const std::string& sentence : reply.notes) note("note: " + sentence);
     return reply.reason;
