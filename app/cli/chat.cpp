@@ -136,6 +136,7 @@ private:
     bool interactive_, interrupted_ = false;
     runtime::Conversation conversation_;
     runtime::ReplyOptions options_;
+    InterruptListener listener_;   // also between a reply and the next line
     LineReader lines_;
     std::string message_;
 };

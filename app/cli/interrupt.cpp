@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 
@@ -14,8 +15,11 @@ namespace hearth::cli {
 namespace {
 
 int interrupts[2] = {-1, -1};
+std::atomic<int> listeners = 0;
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
 extern "C" void noteInterrupt(int) {
+    if (listeners == 0) ::_exit(1);
     const int saved = errno;
     const char byte = 1;
     // A full pipe already says what there is to say.
@@ -37,6 +41,9 @@ void catchInterrupts() {
     sigaction(SIGINT, &action, nullptr);
     signal(SIGPIPE, SIG_IGN);   // a reader that goes away is an error in words
 }
+
+InterruptListener::InterruptListener() { ++listeners; }
+InterruptListener::~InterruptListener() { --listeners; }
 
 int interruptDescriptor() { return interrupts[0]; }
 

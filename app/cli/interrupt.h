@@ -5,9 +5,19 @@
 
 namespace hearth::cli {
 
-/// Ctrl-C (SIGINT) as something to read: from now on it no longer ends the program but is noted in a pipe, the only
-/// thing that a signal handler may safely do. Called once by main.
+/// Ctrl-C (SIGINT) as something to read: where somebody listens it is noted in a pipe, the only thing that a signal
+/// handler may safely do; where nobody does it ends the program with exit code 1. Called once by main.
 void catchInterrupts();
+
+/// Somebody listens while one of these lives.
+class InterruptListener {
+public:
+    InterruptListener();
+    ~InterruptListener();
+    InterruptListener(const InterruptListener&) = delete;
+    InterruptListener& operator=(const InterruptListener&) = delete;
+};
+
 /// Readable when an interrupt is waiting, for poll().
 int interruptDescriptor();
 /// Takes the waiting interrupts; true if there was one.
@@ -25,6 +35,7 @@ public:
     bool stopped() const { return source_.stop_requested(); }
 
 private:
+    InterruptListener listener_;
     std::stop_source source_;
     int wake_[2] = {-1, -1};
     std::thread watcher_;

@@ -1,5 +1,6 @@
 #include <QDeadlineTimer>
 #include <QRegularExpression>
+#include <QThread>
 
 #include "tests/app/cli_process.h"
 
@@ -27,6 +28,18 @@ bool waitForError(QProcess& process, const char* words) {
         said += process.readAllStandardError();
     }
     return said.contains(words);
+}
+
+/// Until the program handles SIGINT itself, by the system's word: the second bit of SigCgt.
+bool waitForHandler(const QProcess& process) {
+    const QDeadlineTimer guard(60000);
+    while (!guard.hasExpired()) {
+        const QByteArray status = read(QString("/proc/%1/status").arg(process.processId()));
+        const qsizetype at = status.indexOf("SigCgt:");
+        if (at >= 0 && (status.mid(at + 7, 20).trimmed().left(16).toULongLong(nullptr, 16) & 2) != 0) return true;
+        QThread::msleep(5);
+    }
+    return false;
 }
 
 void interrupt(const QProcess& process) { ::kill(static_cast<pid_t>(process.processId()), SIGINT); }
@@ -139,6 +152,16 @@ private slots:
         QVERIFY2(r.code == 1, about(r));
         QVERIFY(r.out.startsWith(", there was"));
         QVERIFY(r.err.contains("topped"));
+    }
+
+    /// Nothing to stop yet: the program waits for a prompt.
+    void interruptedWhileReading() {
+        const auto process = start({"run", stories(), "--raw"});
+        process->write("Once upon");
+        QVERIFY(process->waitForBytesWritten(30000));
+        QVERIFY(waitForHandler(*process));
+        interrupt(*process);
+        QCOMPARE(finish(*process, 10000).code, 1);
     }
 
     /// Ctrl-C stops the reply; the program goes on and answers the next message.
