@@ -7,7 +7,6 @@
 #include <string>
 
 #include "engine/runtime/model.h"
-#include "engine/sparse/mode.h"
 
 /// Arguments that several commands share, under the same names everywhere.
 namespace hearth::cli {

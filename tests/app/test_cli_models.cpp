@@ -61,6 +61,16 @@ private slots:
         QVERIFY(logitsOf(model(qPrintable(name)), ids, {"-t", "3"}) == one);
     }
 
+    /// Skipping what is zero changes no bit, and the order of summation that it needs next to nothing.
+    void sparse() {
+        const QByteArray ids = "3,17,5,9,11,2,30,8,1,40";
+        const std::vector<float> off = logitsOf(model("opt_dense"), ids, {"--sparse", "off", "--batch", "1"}), all = logitsOf(model("opt_dense"), ids, {"--sparse", "all", "--batch", "1"});
+        QVERIFY(!off.empty());
+        QVERIFY(!all.empty());
+        QVERIFY(logitsOf(model("opt_dense"), ids, {"--sparse", "exact", "--batch", "1"}) == all);
+        QVERIFY(std::ranges::equal(off, all, [](float a, float b) { return std::abs(a - b) <= 1e-2f * (1 + std::abs(b)); }));
+    }
+
     void tokenize_data() {
         QTest::addColumn<QString>("name");
         for (const char* name : {"spm", "bpe-qwen2", "unigram", "wordpiece", "gemma4"}) QTest::newRow(name) << name;

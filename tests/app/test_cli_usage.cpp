@@ -62,15 +62,6 @@ private slots:
         QVERIFY2(!r.err.isEmpty() && r.errorLines().size() <= 3, r.err);
     }
 
-    void whatSparsityIsNotThereYet() {
-        for (const char* mode : {"all", "exact", "predict"}) {
-            const Result r = run({"run", stories(), "-p", "x", "-n", "1", "--raw", "--sparse", mode});
-            QCOMPARE(r.code, 1);
-            QCOMPARE(r.errorLines().size(), 1);
-        }
-        QCOMPARE(run({"run", stories(), "-p", "x", "-n", "1", "--raw", "--sparse", "off"}).code, 0);
-    }
-
     void modelByOption() {
         const Result byPosition = run({"tokenize", stories(), "--json", "-p", "Once"}), byOption = run({"tokenize", "-m", stories(), "--json", "-p", "Once"});
         QCOMPARE(byPosition.code, 0);
