@@ -14,13 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::map<std::string, cpu::KvType> kv_names{{"f16", cpu::KvType::f16}, {"f32", cpu::KvType::f32}, {"q8_0", cpu::KvType::q8_0}};
-const std::map<std::string, sparse::Mode> sparse_names{
-    {"auto", sparse::Mode::automatic}, {"off", sparse::Mode::off}, {"all", sparse::Mode::all}, {"exact", sparse::Mode::exact}, {"predict", sparse::Mode::predict}};
+const std::map<std::string, cpu::KvType> kv_names{
+    {"f16", cpu::KvType::f16}, {"f32", cpu::KvType::f32}, {"q8_0", cpu::KvType::q8_0}};
+const std::map<std::string, sparse::Mode> sparse_names{{"auto", sparse::Mode::automatic},
+                                                       {"off", sparse::Mode::off},
+                                                       {"all", sparse::Mode::all},
+                                                       {"exact", sparse::Mode::exact},
+                                                       {"predict", sparse::Mode::predict}};
 
 /// An option whose value is one of the words of `names`.
 template <typename T>
-CLI::Option* addChoice(CLI::App& command, const std::string& flags, T& value, const std::map<std::string, T>& names, const std::string& text) {
+CLI::Option* addChoice(CLI::App& command, const std::string& flags, T& value, const std::map<std::string, T>& names,
+                       const std::string& text) {
     std::string words;
     for (const auto& [word, unused] : names) words += (words.empty() ? "" : "|") + word;
     return command
@@ -44,16 +49,22 @@ CLI::Validator between(int64_t least, int64_t most) {
 void refuseArgument(const std::string& name, const std::string& why) { throw CLI::ValidationError(name, why); }
 
 void addModelPath(CLI::App& command, std::string& path, bool optional) {
-    auto* option = command.add_option("model,-m,--model", path, optional ? "GGUF file (default: the starter model)" : "GGUF file")->type_name("MODEL");
+    auto* option =
+        command.add_option("model,-m,--model", path, optional ? "GGUF file (default: the starter model)" : "GGUF file")
+            ->type_name("MODEL");
     if (!optional) option->required();
 }
 
 void addThreads(CLI::App& command, unsigned& threads) {
-    command.add_option("-t,--threads", threads, "Threads (default: the physical performance cores)")->check(between(1u, 1024u))->type_name("N");
+    command.add_option("-t,--threads", threads, "Threads (default: the physical performance cores)")
+        ->check(between(1u, 1024u))
+        ->type_name("N");
 }
 
 void addContext(CLI::App& command, runtime::LoadOptions& load) {
-    command.add_option("-c,--ctx", load.ctx, "Tokens of context (default: the model's, as far as memory goes)")->check(between(1u, 1u << 28))->type_name("N");
+    command.add_option("-c,--ctx", load.ctx, "Tokens of context (default: the model's, as far as memory goes)")
+        ->check(between(1u, 1u << 28))
+        ->type_name("N");
     addChoice(command, "--kv", load.kv, kv_names, "How keys and values are kept (default f16)");
 }
 
@@ -61,8 +72,11 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addModelPath(command, arguments.path, optional);
     addThreads(command, arguments.load.threads);
     addContext(command, arguments.load);
-    command.add_option("-b,--batch", arguments.load.batch, "Most tokens of one pass (default 512)")->check(between(1u, 1u << 20))->type_name("N");
-    addChoice(command, "--sparse", arguments.load.sparse, sparse_names, "What is done with zeros in the feed-forward (default auto)");
+    command.add_option("-b,--batch", arguments.load.batch, "Most tokens of one pass (default 512)")
+        ->check(between(1u, 1u << 20))
+        ->type_name("N");
+    addChoice(command, "--sparse", arguments.load.sparse, sparse_names,
+              "What is done with zeros in the feed-forward (default auto)");
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {
@@ -99,14 +113,16 @@ size_t mostWithLogits(runtime::Model& model) {
 fs::path starterModel() {
     const fs::path file = fs::path("starter") / "SmolLM2-135M-Instruct.Q4_1.gguf";
     std::vector<fs::path> folders;
-    if (const char* named = std::getenv("HEARTH_DATA_DIR"); named != nullptr && *named != '\0') folders.emplace_back(named);
+    if (const char* named = std::getenv("HEARTH_DATA_DIR"); named != nullptr && *named != '\0')
+        folders.emplace_back(named);
     std::error_code ignored;
     if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
         folders.push_back(program.parent_path().parent_path() / "share" / "hearth");
     folders.push_back(fs::path(HEARTH_SOURCE_DIR) / "resources");
     for (const fs::path& folder : folders)
         if (fs::exists(folder / file, ignored)) return folder / file;
-    throw Error("cannot find the starter model", (folders.front() / file).string() + " is not there", "Name a model file");
+    throw Error("cannot find the starter model", (folders.front() / file).string() + " is not there",
+                "Name a model file");
 }
 
 }  // namespace hearth::cli

@@ -39,7 +39,8 @@ std::vector<std::string> promptsOf(const std::string& path) {
     } else {
         prompts = splitLines(text);
     }
-    std::erase_if(prompts, [](const std::string& prompt) { return prompt.find_first_not_of(" \t") == std::string::npos; });
+    std::erase_if(prompts,
+                  [](const std::string& prompt) { return prompt.find_first_not_of(" \t") == std::string::npos; });
     if (prompts.empty()) throw Error("nothing to answer", path + " holds no prompts", "Write one a line");
     return prompts;
 }
@@ -54,10 +55,13 @@ public:
 
 class RawJob : public Job {
 public:
-    RawJob(const std::shared_ptr<runtime::Model>& model, const std::string& prompt, const runtime::ReplyOptions& options)
+    RawJob(const std::shared_ptr<runtime::Model>& model, const std::string& prompt,
+           const runtime::ReplyOptions& options)
         : session_(model), generation_(session_, model->tokenizer().encode(prompt), options.generation, {}) {}
     runtime::Generation& generation() override { return generation_; }
-    Answer finish() override { return {generation_.text(), generation_.reason(), generation_.statistics().generated_tokens}; }
+    Answer finish() override {
+        return {generation_.text(), generation_.reason(), generation_.statistics().generated_tokens};
+    }
 
 private:
     runtime::Session session_;
@@ -66,7 +70,9 @@ private:
 
 class ReplyJob : public Job {
 public:
-    ReplyJob(const std::shared_ptr<runtime::Model>& model, const std::string& prompt, const runtime::ReplyOptions& options, const std::string& system) : conversation_(model) {
+    ReplyJob(const std::shared_ptr<runtime::Model>& model, const std::string& prompt,
+             const runtime::ReplyOptions& options, const std::string& system)
+        : conversation_(model) {
         if (!system.empty()) conversation_.messages().push_back({.role = "system", .content = system});
         conversation_.messages().push_back({.role = "user", .content = prompt});
         generation_ = &conversation_.begin(options, {});
@@ -87,7 +93,11 @@ private:
 class Batch {
 public:
     Batch(const Arguments& arguments, std::vector<std::string> prompts)
-        : arguments_(arguments), prompts_(std::move(prompts)), model_(loadModel(arguments.model)), options_(replyOptions(arguments.reply, *model_)), answers_(prompts_.size()) {
+        : arguments_(arguments),
+          prompts_(std::move(prompts)),
+          model_(loadModel(arguments.model)),
+          options_(replyOptions(arguments.reply, *model_)),
+          answers_(prompts_.size()) {
         printWarnings(*model_);
     }
 
@@ -125,7 +135,8 @@ private:
             try {
                 slots_.push_back({next_, begin(prompts_[next_])});
             } catch (const Error& error) {
-                throw Error("cannot answer prompt " + std::to_string(next_ + 1), error.whatFailed() + ": " + error.why(), error.nextStep());
+                throw Error("cannot answer prompt " + std::to_string(next_ + 1),
+                            error.whatFailed() + ": " + error.why(), error.nextStep());
             }
         }
         return !slots_.empty();
@@ -134,7 +145,8 @@ private:
     void collect() {
         for (Slot& slot : slots_)
             if (slot.job->generation().done()) answers_[slot.prompt] = slot.job->finish();
-        std::erase_if(slots_, [this](const Slot& slot) { return answers_[slot.prompt].reason != runtime::EndReason::none; });
+        std::erase_if(slots_,
+                      [this](const Slot& slot) { return answers_[slot.prompt].reason != runtime::EndReason::none; });
         show();
     }
 
@@ -146,8 +158,13 @@ private:
                 print((shown_ > 0 ? "\n" : "") + std::string("> ") + prompts_[shown_] + "\n" + answer.text + "\n");
                 continue;
             }
-            const nlohmann::ordered_json one{{"prompt", prompts_[shown_]}, {"answer", answer.text}, {"end", runtime::endReasonName(answer.reason)}, {"tokens", answer.tokens}};
-            print((shown_ == 0 ? "[\n" : ",\n") + one.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + (shown_ + 1 == answers_.size() ? "\n]\n" : ""));
+            const nlohmann::ordered_json one{{"prompt", prompts_[shown_]},
+                                             {"answer", answer.text},
+                                             {"end", runtime::endReasonName(answer.reason)},
+                                             {"tokens", answer.tokens}};
+            print((shown_ == 0 ? "[\n" : ",\n") +
+                  one.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                  (shown_ + 1 == answers_.size() ? "\n]\n" : ""));
         }
     }
 
@@ -166,8 +183,12 @@ void addBatch(CLI::App& app) {
     auto* command = app.add_subcommand("batch", "Answer many prompts at once");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
-    command->add_option("--prompts-file", arguments->prompts_file, "Prompts: one a line, or a JSON list of strings")->required()->type_name("FILE");
-    command->add_option("--parallel", arguments->parallel, "Prompts answered at the same time; also -np (default 4)")->check(between(1u, 256u))->type_name("N");
+    command->add_option("--prompts-file", arguments->prompts_file, "Prompts: one a line, or a JSON list of strings")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--parallel", arguments->parallel, "Prompts answered at the same time; also -np (default 4)")
+        ->check(between(1u, 256u))
+        ->type_name("N");
     command->add_flag("--raw", arguments->raw, "Continue the prompts as they are, without a chat template");
     addJson(*command, arguments->json);
     addReplyArguments(*command, arguments->reply);

@@ -28,7 +28,10 @@ constexpr std::string_view help =
 class Chat {
 public:
     explicit Chat(const Arguments& arguments)
-        : arguments_(arguments), interactive_(inputIsTerminal()), conversation_(loadModel(arguments.model)), options_(replyOptions(arguments.reply, conversation_.model())) {
+        : arguments_(arguments),
+          interactive_(inputIsTerminal()),
+          conversation_(loadModel(arguments.model)),
+          options_(replyOptions(arguments.reply, conversation_.model())) {
         printWarnings(conversation_.model());
         for (const std::string& sentence : conversation_.notes()) note("note: " + sentence);
         setSystem(arguments.reply.system);
@@ -112,7 +115,8 @@ private:
         ReplyPrinter printer(interactive_ || arguments_.reply.show_thinking);
         try {
             const InterruptibleWork work;
-            const runtime::Reply reply = conversation_.reply(options_, [&printer](const text::Piece& piece) { printer.print(piece); }, work.token());
+            const runtime::Reply reply = conversation_.reply(
+                options_, [&printer](const text::Piece& piece) { printer.print(piece); }, work.token());
             interrupted_ = work.stopped();
             printer.finish();
             if (!interactive_) print("\n");

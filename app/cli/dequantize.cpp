@@ -20,7 +20,8 @@ void dequantize(const Arguments& arguments) {
     const std::string blocks = readFile(arguments.in);
     if (blocks.size() % info.block_bytes != 0)
         throw Error("cannot decode " + arguments.in,
-                    "its " + std::to_string(blocks.size()) + " bytes are no multiple of " + std::to_string(info.block_bytes) + ", a block of " + std::string(info.name));
+                    "its " + std::to_string(blocks.size()) + " bytes are no multiple of " +
+                        std::to_string(info.block_bytes) + ", a block of " + std::string(info.name));
     std::vector<float> values(blocks.size() / info.block_bytes * info.block_elements);
     quant::decode(*type, std::as_bytes(std::span(blocks)), values);
     OutputFile out(arguments.out);

@@ -24,11 +24,16 @@ void listDevices(const Arguments& arguments) {
         cpu.read_bytes_per_s = cpu::readBandwidth(pool);
     }
     if (arguments.json) {
-        nlohmann::ordered_json device{{"name", cpu.name}, {"bytes_total", cpu.bytes_total}, {"bytes_free", cpu.bytes_free}, {"threads", threads}, {"isa", cpu::isaName(cpu::activeIsa())}};
+        nlohmann::ordered_json device{{"name", cpu.name},
+                                      {"bytes_total", cpu.bytes_total},
+                                      {"bytes_free", cpu.bytes_free},
+                                      {"threads", threads},
+                                      {"isa", cpu::isaName(cpu::activeIsa())}};
         if (arguments.measure) device["read_bytes_per_s"] = cpu.read_bytes_per_s;
         return print(nlohmann::ordered_json::array({device}).dump(2) + "\n");
     }
-    std::string text = cpu.name + "  " + formatSize(cpu.bytes_total) + ", " + formatSize(cpu.bytes_free) + " free; " + std::to_string(threads) + " threads, " + std::string(cpu::isaName(cpu::activeIsa()));
+    std::string text = cpu.name + "  " + formatSize(cpu.bytes_total) + ", " + formatSize(cpu.bytes_free) + " free; " +
+                       std::to_string(threads) + " threads, " + std::string(cpu::isaName(cpu::activeIsa()));
     if (arguments.measure) {
         char speed[48];
         std::snprintf(speed, sizeof speed, "; reads %.1f GB/s", cpu.read_bytes_per_s / 1e9);

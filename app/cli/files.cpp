@@ -44,12 +44,14 @@ std::string readStandardInput() { return readAll(STDIN_FILENO, "the standard inp
 std::vector<int32_t> parseTokens(std::string_view text) {
     std::vector<int32_t> tokens;
     constexpr std::string_view separators = ", \t\r\n";
-    for (size_t at = text.find_first_not_of(separators); at != std::string_view::npos; at = text.find_first_not_of(separators, at)) {
+    for (size_t at = text.find_first_not_of(separators); at != std::string_view::npos;
+         at = text.find_first_not_of(separators, at)) {
         const std::string_view word = text.substr(at, std::min(text.find_first_of(separators, at), text.size()) - at);
         int32_t id = 0;
         const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), id);
         if (error != std::errc() || end != word.data() + word.size())
-            throw Error("cannot read the token ids", "\"" + std::string(word.substr(0, 40)) + "\" is no number", "Write ids with commas, like 1,15043,3186");
+            throw Error("cannot read the token ids", "\"" + std::string(word.substr(0, 40)) + "\" is no number",
+                        "Write ids with commas, like 1,15043,3186");
         tokens.push_back(id);
         at += word.size();
     }

@@ -56,11 +56,13 @@ void describeFile(const gguf::File& file, Json& report) {
 
 void describeVocabulary(const std::shared_ptr<const gguf::File>& file, Json& report, Json& warnings) {
     const text::Vocabulary vocabulary(file);
-    report["vocabulary"] = {{"tokens", vocabulary.size()}, {"kind", text::kindName(vocabulary.kind())}, {"split", vocabulary.pre()}};
+    report["vocabulary"] = {
+        {"tokens", vocabulary.size()}, {"kind", text::kindName(vocabulary.kind())}, {"split", vocabulary.pre()}};
     for (const std::string& warning : vocabulary.warnings()) warnings.push_back(warning);
 }
 
-void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf::File>& file, Json& report, Json& warnings) {
+void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf::File>& file, Json& report,
+                   Json& warnings) {
     const model::Description d = model::Description::read(file);
     report["layers"] = d.layers;
     report["width"] = d.width;
@@ -101,7 +103,8 @@ std::string formatTypes(const Json& types) {
     std::string text;
     for (const auto& [name, bytes] : types.items()) {
         char share[64];
-        std::snprintf(share, sizeof share, "%s %.1f %%", name.c_str(), 100 * static_cast<double>(bytes.get<uint64_t>()) / static_cast<double>(total));
+        std::snprintf(share, sizeof share, "%s %.1f %%", name.c_str(),
+                      100 * static_cast<double>(bytes.get<uint64_t>()) / static_cast<double>(total));
         text += (text.empty() ? "" : ", ") + std::string(share);
     }
     return text;
@@ -109,25 +112,38 @@ std::string formatTypes(const Json& types) {
 
 std::string shapeOf(const Json& r) {
     std::string text = r["architecture"].get<std::string>();
-    if (r.contains("layers")) text += ", " + std::to_string(r["layers"].get<uint64_t>()) + " layers of width " + std::to_string(r["width"].get<uint64_t>());
-    if (r.contains("experts")) text += ", " + std::to_string(r["experts"]["used"].get<uint64_t>()) + " of " + std::to_string(r["experts"]["count"].get<uint64_t>()) + " experts a token";
+    if (r.contains("layers"))
+        text += ", " + std::to_string(r["layers"].get<uint64_t>()) + " layers of width " +
+                std::to_string(r["width"].get<uint64_t>());
+    if (r.contains("experts"))
+        text += ", " + std::to_string(r["experts"]["used"].get<uint64_t>()) + " of " +
+                std::to_string(r["experts"]["count"].get<uint64_t>()) + " experts a token";
     return text;
 }
 
 std::string describeVocabularyLine(const Json& v) {
     if (v["tokens"] == 0) return "none";
     const std::string split = v["split"];
-    return std::to_string(v["tokens"].get<uint64_t>()) + " tokens, " + v["kind"].get<std::string>() + (split.empty() ? "" : " (" + split + ")");
+    return std::to_string(v["tokens"].get<uint64_t>()) + " tokens, " + v["kind"].get<std::string>() +
+           (split.empty() ? "" : " (" + split + ")");
 }
 
 std::string asText(const Json& r) {
     std::string text = r["name"].get<std::string>() + "\n";
-    line(text, "file", r["file"].get<std::string>() + (r["files"] > 1 ? " and " + std::to_string(r["files"].get<uint64_t>() - 1) + " more" : ""));
-    line(text, "format", r["format"].get<std::string>() + " version " + std::to_string(r["version"].get<uint64_t>()) + ", " + formatSize(r["bytes"]));
+    line(text, "file",
+         r["file"].get<std::string>() +
+             (r["files"] > 1 ? " and " + std::to_string(r["files"].get<uint64_t>() - 1) + " more" : ""));
+    line(text, "format",
+         r["format"].get<std::string>() + " version " + std::to_string(r["version"].get<uint64_t>()) + ", " +
+             formatSize(r["bytes"]));
     if (!r["architecture"].get<std::string>().empty()) line(text, "architecture", shapeOf(r));
     if (r["tensors"] == 0) line(text, "weights", "none: the file holds a vocabulary only");
     else line(text, "weights", formatParameters(r["parameters"]) + " parameters; by bytes " + formatTypes(r["types"]));
-    if (r.contains("context")) line(text, "context", std::to_string(r["context"].get<uint64_t>()) + " tokens" + (r.contains("window") ? ", some layers see the last " + std::to_string(r["window"].get<uint64_t>()) : ""));
+    if (r.contains("context"))
+        line(text, "context",
+             std::to_string(r["context"].get<uint64_t>()) + " tokens" +
+                 (r.contains("window") ? ", some layers see the last " + std::to_string(r["window"].get<uint64_t>())
+                                       : ""));
     if (r.contains("vocabulary")) line(text, "vocabulary", describeVocabularyLine(r["vocabulary"]));
     line(text, "chat template", r["template"].get<bool>() ? "yes" : "no");
     line(text, "licence", r.contains("licence") ? r["licence"].get<std::string>() : "not said");

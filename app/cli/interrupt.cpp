@@ -28,7 +28,8 @@ extern "C" void noteInterrupt(int) {
 }
 
 void makePipe(int (&ends)[2]) {
-    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) throw Error("cannot start", std::string("no pipe: ") + std::strerror(errno));
+    if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        throw Error("cannot start", std::string("no pipe: ") + std::strerror(errno));
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ LineReader::Event LineReader::next(std::string& line) {
             return line.empty() ? Event::end : Event::line;
         }
         pollfd waited[2] = {{STDIN_FILENO, POLLIN, 0}, {interruptDescriptor(), POLLIN, 0}};
-        if (::poll(waited, 2, -1) < 0 && errno != EINTR) throw Error("cannot read the standard input", std::strerror(errno));
+        if (::poll(waited, 2, -1) < 0 && errno != EINTR)
+            throw Error("cannot read the standard input", std::strerror(errno));
         if (takeInterrupt()) return Event::interrupt;
         if (waited[0].revents == 0) continue;
         char bytes[4096];

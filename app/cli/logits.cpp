@@ -43,8 +43,12 @@ void addLogits(CLI::App& app) {
     auto* command = app.add_subcommand("logits", "Write the logits of every token of a prompt");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
-    command->add_option("--tokens-file", arguments->tokens_file, "Token ids with commas")->required()->type_name("FILE");
-    command->add_option("--out", arguments->out, "float32 values: as many as the vocabulary has, for each token")->required()->type_name("FILE");
+    command->add_option("--tokens-file", arguments->tokens_file, "Token ids with commas")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--out", arguments->out, "float32 values: as many as the vocabulary has, for each token")
+        ->required()
+        ->type_name("FILE");
     command->callback([arguments] { writeLogits(*arguments); });
 }
 

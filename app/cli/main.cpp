@@ -47,7 +47,9 @@ int runProgram(int count, char** values) {
     app.set_version_flag("--version", "hearth-cli " HEARTH_VERSION);
     app.require_subcommand(1);
     app.get_formatter()->column_width(34);
-    app.footer("hearth-cli COMMAND --help says more. Sizes: 6 and 6G are GiB, 6GB is 10^9 bytes.\nExit codes: 0 done, 1 it failed, 2 wrong usage.");
+    app.footer(
+        "hearth-cli COMMAND --help says more. Sizes: 6 and 6G are GiB, 6GB is 10^9 bytes.\nExit codes: 0 done, 1 it "
+        "failed, 2 wrong usage.");
     addCommands(app);
     try {
         app.parse(argumentsOf(count, values));

@@ -53,7 +53,8 @@ void scoreWindow(runtime::Model& model, std::span<const int32_t> window, Surpris
     for (size_t at = 0; at < window.size() - 1;) {
         const bool scored = at >= first;
         const size_t n = std::min(most, (scored ? window.size() - 1 : first) - at);
-        const model::Part part{sequence.get(), window.subspan(at, n), scored ? model::Part::Logits::all : model::Part::Logits::none};
+        const model::Part part{sequence.get(), window.subspan(at, n),
+                               scored ? model::Part::Logits::all : model::Part::Logits::none};
         logits.resize(scored ? n : 0, model.description().vocabulary);
         model.forward().run({&part, 1}, logits.view());
         for (size_t i = 0; scored && i < n; ++i) surprise.add(logits.view().rowSpan(i), window[at + i + 1]);
@@ -63,11 +64,16 @@ void scoreWindow(runtime::Model& model, std::span<const int32_t> window, Surpris
 
 void report(const Surprise& surprise, const Arguments& arguments, size_t windows, uint32_t window) {
     if (arguments.json) {
-        const nlohmann::ordered_json json{{"perplexity", surprise.perplexity()}, {"error", surprise.error()}, {"tokens", surprise.count()}, {"windows", windows}, {"ctx", window}};
+        const nlohmann::ordered_json json{{"perplexity", surprise.perplexity()},
+                                          {"error", surprise.error()},
+                                          {"tokens", surprise.count()},
+                                          {"windows", windows},
+                                          {"ctx", window}};
         return print(json.dump() + "\n");
     }
     char text[128];
-    std::snprintf(text, sizeof text, "%.4f ± %.4f  (%zu tokens scored in %zu windows of %u)\n", surprise.perplexity(), surprise.error(), surprise.count(), windows, window);
+    std::snprintf(text, sizeof text, "%.4f ± %.4f  (%zu tokens scored in %zu windows of %u)\n", surprise.perplexity(),
+                  surprise.error(), surprise.count(), windows, window);
     print(text);
 }
 
@@ -80,7 +86,8 @@ void perplexity(const Arguments& arguments) {
     printWarnings(*model);
     const text::Token bos = model->vocabulary().addBos() ? model->vocabulary().special().bos : text::kNoToken;
     const std::vector<int32_t> tokens = model->tokenizer().encode(text, {.add_special = false});
-    if (tokens.size() < 8) throw Error("cannot measure on this text", "it has only " + std::to_string(tokens.size()) + " tokens");
+    if (tokens.size() < 8)
+        throw Error("cannot measure on this text", "it has only " + std::to_string(tokens.size()) + " tokens");
     // Every window begins like a text; the mark takes the place of a token of text.
     const size_t marks = bos == text::kNoToken ? 0 : 1;
     const size_t each = std::min<size_t>(with_context.load.ctx - marks, tokens.size());
@@ -93,7 +100,8 @@ void perplexity(const Arguments& arguments) {
     for (size_t w = 0; w < windows; ++w) {
         window.clear();
         if (marks > 0) window.push_back(bos);
-        window.insert(window.end(), tokens.begin() + static_cast<std::ptrdiff_t>(w * each), tokens.begin() + static_cast<std::ptrdiff_t>((w + 1) * each));
+        window.insert(window.end(), tokens.begin() + static_cast<std::ptrdiff_t>(w * each),
+                      tokens.begin() + static_cast<std::ptrdiff_t>((w + 1) * each));
         scoreWindow(*model, window, surprise);
         char so_far[48];
         std::snprintf(so_far, sizeof so_far, "%.3f ± %.3f", surprise.perplexity(), surprise.error());
@@ -112,7 +120,8 @@ void addPerplexity(CLI::App& app) {
     command->add_option("--text-file", arguments->text_file, "The text")->required()->type_name("FILE");
     addJson(*command, arguments->json);
     command->footer(
-        "The text is cut into windows of --ctx tokens (default 512), one after another; what is left at its end is not\n"
+        "The text is cut into windows of --ctx tokens (default 512), one after another; what is left at its end is "
+        "not\n"
         "used. In each window the model reads the first half, and the second half is scored.");
     command->callback([arguments] { perplexity(*arguments); });
 }

@@ -29,8 +29,13 @@ placement::Device cpuWithin(const Arguments& arguments) {
 
 void showJson(const placement::Plan& plan) {
     nlohmann::ordered_json parts = nlohmann::ordered_json::array();
-    for (const placement::Part& part : plan.parts) parts.push_back({{"what", part.what}, {"device", part.device}, {"bytes", part.bytes}});
-    nlohmann::ordered_json report{{"ctx", plan.ctx}, {"parts", parts}, {"total", plan.bytes("cpu")}, {"bytes_per_token", plan.bytes_per_token}, {"limit", plan.limit}};
+    for (const placement::Part& part : plan.parts)
+        parts.push_back({{"what", part.what}, {"device", part.device}, {"bytes", part.bytes}});
+    nlohmann::ordered_json report{{"ctx", plan.ctx},
+                                  {"parts", parts},
+                                  {"total", plan.bytes("cpu")},
+                                  {"bytes_per_token", plan.bytes_per_token},
+                                  {"limit", plan.limit}};
     if (plan.decode_tps > 0) report["decode_tps"] = plan.decode_tps;
     print(report.dump(2) + "\n");
 }
@@ -56,7 +61,9 @@ void showText(const placement::Plan& plan) {
 void showPlan(const Arguments& arguments) {
     const model::Description description = model::Description::read(gguf::File::open(arguments.path));
     const placement::Device cpu = cpuWithin(arguments);
-    const placement::Plan plan = placement::plan(description, nullptr, {&cpu, 1}, {.ctx = arguments.load.ctx, .batch = arguments.load.batch, .kv = arguments.load.kv});
+    const placement::Plan plan =
+        placement::plan(description, nullptr, {&cpu, 1},
+                        {.ctx = arguments.load.ctx, .batch = arguments.load.batch, .kv = arguments.load.kv});
     if (arguments.json) showJson(plan);
     else showText(plan);
 }
@@ -69,9 +76,12 @@ void addPlan(CLI::App& app) {
     addModelPath(*command, arguments->path);
     addThreads(*command, arguments->load.threads);
     addContext(*command, arguments->load);
-    command->add_option("-b,--batch", arguments->load.batch, "Most tokens of one pass (default 512)")->check(between(1u, 1u << 20))->type_name("N");
+    command->add_option("-b,--batch", arguments->load.batch, "Most tokens of one pass (default 512)")
+        ->check(between(1u, 1u << 20))
+        ->type_name("N");
     addSize(*command, "--budget", arguments->budget, "Main memory that may be used (default: what is free)");
-    command->add_flag("--measure", arguments->measure, "Measure how fast memory is read, for a prediction of the speed");
+    command->add_flag("--measure", arguments->measure,
+                      "Measure how fast memory is read, for a prediction of the speed");
     addJson(*command, arguments->json);
     command->callback([arguments] { showPlan(*arguments); });
 }

@@ -18,7 +18,8 @@ struct Arguments {
 
 std::string typeNames() {
     std::string names;
-    for (const convert::FileType type : convert::fileTypes()) names += (names.empty() ? "" : " ") + std::string(convert::fileTypeName(type));
+    for (const convert::FileType type : convert::fileTypes())
+        names += (names.empty() ? "" : " ") + std::string(convert::fileTypeName(type));
     return names;
 }
 
@@ -33,7 +34,8 @@ void quantize(Arguments& arguments) {
     const InterruptibleWork work;
     arguments.options.stop = work.token();
     arguments.options.progress = [&progress](const convert::QuantizeProgress& now) {
-        progress.show(now.total == 0 ? 1.0 : static_cast<double>(now.done) / static_cast<double>(now.total), now.tensor);
+        progress.show(now.total == 0 ? 1.0 : static_cast<double>(now.done) / static_cast<double>(now.total),
+                      now.tensor);
     };
     convert::quantizeFile(arguments.in, arguments.out, arguments.options, pool);
     progress.clear();
@@ -46,7 +48,9 @@ void addQuantize(CLI::App& app) {
     auto* command = app.add_subcommand("quantize", "Make a smaller file of a model");
     auto arguments = std::make_shared<Arguments>();
     command->add_option("in", arguments->in, "GGUF file; of a split model any part")->required()->type_name("IN");
-    command->add_option("out", arguments->out, "The new file; it appears when it is complete")->required()->type_name("OUT");
+    command->add_option("out", arguments->out, "The new file; it appears when it is complete")
+        ->required()
+        ->type_name("OUT");
     command
         ->add_option_function<std::string>(
             "type",
@@ -58,9 +62,11 @@ void addQuantize(CLI::App& app) {
             typeNames())
         ->required()
         ->type_name("TYPE");
-    command->add_option("--imatrix", arguments->importance_file, "Importance matrix: which columns matter most (GGUF)")->type_name("FILE");
+    command->add_option("--imatrix", arguments->importance_file, "Importance matrix: which columns matter most (GGUF)")
+        ->type_name("FILE");
     command->add_flag("--pure", arguments->options.pure, "One type for all matrices");
-    command->add_flag("--allow-requantizing", arguments->options.allow_requantizing, "Also from tensors that are quantised already (they lose quality twice)");
+    command->add_flag("--allow-requantizing", arguments->options.allow_requantizing,
+                      "Also from tensors that are quantised already (they lose quality twice)");
     addThreads(*command, arguments->threads);
     command->callback([arguments] { quantize(*arguments); });
 }

@@ -14,10 +14,12 @@ void addReplyArguments(CLI::App& command, ReplyArguments& arguments) {
             "--template-variable",
             [&arguments](const std::string& word) {
                 const size_t equals = word.find('=');
-                if (equals == 0 || equals == std::string::npos) refuseArgument("--template-variable", "\"" + word + "\" is not like NAME=VALUE");
+                if (equals == 0 || equals == std::string::npos)
+                    refuseArgument("--template-variable", "\"" + word + "\" is not like NAME=VALUE");
                 const std::string value = word.substr(equals + 1);
                 const auto json = nlohmann::ordered_json::parse(value, nullptr, false);
-                arguments.template_variables[word.substr(0, equals)] = json.is_discarded() ? nlohmann::ordered_json(value) : json;
+                arguments.template_variables[word.substr(0, equals)] =
+                    json.is_discarded() ? nlohmann::ordered_json(value) : json;
             },
             "A variable of the chat template; VALUE is JSON or a text. May be repeated")
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -28,7 +30,8 @@ void addReplyArguments(CLI::App& command, ReplyArguments& arguments) {
 }
 
 runtime::ReplyOptions replyOptions(const ReplyArguments& arguments, runtime::Model& model) {
-    runtime::ReplyOptions options{.generation = generationOptions(arguments.generation, model), .template_variables = arguments.template_variables};
+    runtime::ReplyOptions options{.generation = generationOptions(arguments.generation, model),
+                                  .template_variables = arguments.template_variables};
     if (arguments.no_thinking) options.enable_thinking = false;
     return options;
 }

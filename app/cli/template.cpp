@@ -20,7 +20,8 @@ struct Arguments {
 /// A moment written as 2026-11-30T09:05:00.
 std::tm parseMoment(const std::string& text) {
     std::tm moment = {};
-    int* const fields[] = {&moment.tm_year, &moment.tm_mon, &moment.tm_mday, &moment.tm_hour, &moment.tm_min, &moment.tm_sec};
+    int* const fields[] = {&moment.tm_year, &moment.tm_mon, &moment.tm_mday,
+                           &moment.tm_hour, &moment.tm_min, &moment.tm_sec};
     const std::string_view shape = "0000-00-00T00:00:00";
     bool good = text.size() == shape.size();
     for (size_t i = 0; good && i < shape.size(); ++i)
@@ -50,7 +51,8 @@ std::string templateSource(const std::string& path) {
 nlohmann::ordered_json readContext(const std::string& path) {
     try {
         auto context = nlohmann::ordered_json::parse(readFile(path));
-        if (!context.is_object()) throw Error("cannot use " + path, "it is no JSON object with the template's variables");
+        if (!context.is_object())
+            throw Error("cannot use " + path, "it is no JSON object with the template's variables");
         return context;
     } catch (const nlohmann::json::exception& error) {
         throw Error("cannot read " + path, std::string("it is no JSON (") + error.what() + ")");
@@ -68,9 +70,16 @@ void renderTemplate(const Arguments& arguments) {
 void addTemplate(CLI::App& app) {
     auto* command = app.add_subcommand("template", "Render a chat template");
     auto arguments = std::make_shared<Arguments>();
-    command->add_option("file", arguments->path, "A Jinja template, or a model (.gguf) that has one")->required()->type_name("FILE");
-    command->add_option("--context", arguments->context, "JSON object with its variables: messages, tools, add_generation_prompt ...")->required()->type_name("FILE");
-    command->add_option("--now", arguments->now, "The time that the template sees, like 2026-11-30T09:05:00")->type_name("TIME");
+    command->add_option("file", arguments->path, "A Jinja template, or a model (.gguf) that has one")
+        ->required()
+        ->type_name("FILE");
+    command
+        ->add_option("--context", arguments->context,
+                     "JSON object with its variables: messages, tools, add_generation_prompt ...")
+        ->required()
+        ->type_name("FILE");
+    command->add_option("--now", arguments->now, "The time that the template sees, like 2026-11-30T09:05:00")
+        ->type_name("TIME");
     command->callback([arguments] { renderTemplate(*arguments); });
 }
 

@@ -12,7 +12,8 @@ namespace {
 constexpr std::string_view sums_suffix = ".in_sum2", counts_suffix = ".counts";
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const std::string& why) {
-    throw Error("cannot use the importance matrix " + path.string(), why, "Make it again, as a GGUF file, or quantise without one");
+    throw Error("cannot use the importance matrix " + path.string(), why,
+                "Make it again, as a GGUF file, or quantise without one");
 }
 
 std::vector<float> floatsOf(const std::filesystem::path& path, const gguf::Tensor& tensor) {
@@ -40,7 +41,8 @@ Importance readImportance(const std::filesystem::path& path) {
         const std::vector<float> counts = counted != nullptr ? floatsOf(path, *counted) : std::vector<float>();
         if (counts.size() != matrices) refuse(path, name + " has not one count for each matrix");
         for (size_t m = 0; m < matrices; ++m)
-            for (size_t c = 0; c < columns; ++c) weights[m * columns + c] = counts[m] > 0 ? weights[m * columns + c] / counts[m] : 1.0f;
+            for (size_t c = 0; c < columns; ++c)
+                weights[m * columns + c] = counts[m] > 0 ? weights[m * columns + c] / counts[m] : 1.0f;
         importance.emplace(name, std::move(weights));
     }
     file->check();

@@ -65,7 +65,8 @@ public:
     QString path(const char* name) const { return folder_.filePath(name); }
     QString write(const char* name, const QByteArray& content) const {
         QFile file(path(name));
-        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size()) qFatal("cannot write a file of the test");
+        if (!file.open(QIODevice::WriteOnly) || file.write(content) != content.size())
+            qFatal("cannot write a file of the test");
         return path(name);
     }
 
@@ -80,6 +81,8 @@ inline QByteArray read(const QString& path) {
 }
 
 /// Why a run was not a success, for QVERIFY2.
-inline QByteArray about(const Result& r) { return "exit " + QByteArray::number(r.code) + ": " + r.err + r.out.left(200); }
+inline QByteArray about(const Result& r) {
+    return "exit " + QByteArray::number(r.code) + ": " + r.err + r.out.left(200);
+}
 
 }  // namespace hearth::test

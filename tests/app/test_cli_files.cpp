@@ -26,7 +26,9 @@ class TestCliFiles : public QObject {
             QTest::newRow("truncated to " + QByteArray::number(length)) << folder_.write(name, good_.left(length));
         }
         QTest::newRow("unknown architecture") << folder_.write("unknown.gguf", otherArchitecture());
-        const auto patched = [this](const char* name, qsizetype at, const QByteArray& bytes) { return folder_.write(name, QByteArray(good_).replace(at, bytes.size(), bytes)); };
+        const auto patched = [this](const char* name, qsizetype at, const QByteArray& bytes) {
+            return folder_.write(name, QByteArray(good_).replace(at, bytes.size(), bytes));
+        };
         QTest::newRow("absurd number of tensors") << patched("tensors.gguf", 8, QByteArray(8, '\x7f'));
         QTest::newRow("absurd number of keys") << patched("keys.gguf", 16, QByteArray(8, '\x7f'));
         QTest::newRow("absurd length of a key") << patched("key.gguf", 24, QByteArray(8, '\x7f'));
@@ -35,7 +37,12 @@ class TestCliFiles : public QObject {
     }
 
     /// The architecture of the file is called "llamx", and so are its keys.
-    QByteArray otherArchitecture() const { return QByteArray(good_).replace("llama.", "llamx.").replace(QByteArray("general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llama", 37), QByteArray("general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llamx", 37)); }
+    QByteArray otherArchitecture() const {
+        return QByteArray(good_)
+            .replace("llama.", "llamx.")
+            .replace(QByteArray("general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llama", 37),
+                     QByteArray("general.architecture\x08\0\0\0\x05\0\0\0\0\0\0\0llamx", 37));
+    }
 
     static void check(const Result& r) {
         QVERIFY2(r.code == 1, about(r));
@@ -82,19 +89,31 @@ private slots:
         QTest::newRow("prompt file") << QStringList{"run", stories(), "--prompt-file", folder_.path("absent")};
         QTest::newRow("no prompt") << QStringList{"run", text(dataFolder() / "models" / "llama.gguf"), "--raw"};
         QTest::newRow("grammar file") << QStringList{"run", stories(), "-p", "x", "--grammar", folder_.path("absent")};
-        QTest::newRow("faulty grammar") << QStringList{"run", stories(), "-p", "x", "--grammar", folder_.write("bad.gbnf", "root ::= (")};
-        QTest::newRow("faulty schema") << QStringList{"run", stories(), "-p", "x", "--json-schema", folder_.write("bad.json", "{\"type\": ")};
+        QTest::newRow("faulty grammar") << QStringList{"run", stories(),   "-p",
+                                                       "x",   "--grammar", folder_.write("bad.gbnf", "root ::= (")};
+        QTest::newRow("faulty schema") << QStringList{"run", stories(),       "-p",
+                                                      "x",   "--json-schema", folder_.write("bad.json", "{\"type\": ")};
         QTest::newRow("prompts file") << QStringList{"batch", stories(), "--prompts-file", folder_.path("absent")};
         QTest::newRow("no prompts") << QStringList{"batch", stories(), "--prompts-file", folder_.write("none", "\n\n")};
-        QTest::newRow("context is no JSON") << QStringList{"template", folder_.write("t.jinja", "x"), "--context", folder_.write("c.json", "hello")};
-        QTest::newRow("context is no object") << QStringList{"template", folder_.path("t.jinja"), "--context", folder_.write("l.json", "[1]")};
-        QTest::newRow("faulty template") << QStringList{"template", folder_.write("f.jinja", "{% if %}"), "--context", folder_.write("o.json", "{}")};
-        QTest::newRow("blocks that do not fit") << QStringList{"dequantize", "Q8_0", folder_.write("blocks", "12345"), folder_.path("out.f32")};
-        QTest::newRow("out is a folder") << QStringList{"dequantize", "F32", folder_.write("four", "1234"), folder_.path(".")};
-        QTest::newRow("quantize onto itself") << QStringList{"quantize", folder_.write("same.gguf", good_), folder_.path("same.gguf"), "Q8_0"};
-        QTest::newRow("quantize a text") << QStringList{"quantize", folder_.write("words.gguf", "hello"), folder_.path("q.gguf"), "Q8_0"};
-        QTest::newRow("empty text") << QStringList{"perplexity", stories(), "--text-file", folder_.write("nothing.txt", "")};
-        QTest::newRow("too long a prompt") << QStringList{"run", stories(), "--raw", "--prompt-file", folder_.write("long.txt", QByteArray("word ").repeated(5000)), "-c", "64"};
+        QTest::newRow("context is no JSON")
+            << QStringList{"template", folder_.write("t.jinja", "x"), "--context", folder_.write("c.json", "hello")};
+        QTest::newRow("context is no object")
+            << QStringList{"template", folder_.path("t.jinja"), "--context", folder_.write("l.json", "[1]")};
+        QTest::newRow("faulty template") << QStringList{"template", folder_.write("f.jinja", "{% if %}"), "--context",
+                                                        folder_.write("o.json", "{}")};
+        QTest::newRow("blocks that do not fit")
+            << QStringList{"dequantize", "Q8_0", folder_.write("blocks", "12345"), folder_.path("out.f32")};
+        QTest::newRow("out is a folder") << QStringList{"dequantize", "F32", folder_.write("four", "1234"),
+                                                        folder_.path(".")};
+        QTest::newRow("quantize onto itself")
+            << QStringList{"quantize", folder_.write("same.gguf", good_), folder_.path("same.gguf"), "Q8_0"};
+        QTest::newRow("quantize a text") << QStringList{"quantize", folder_.write("words.gguf", "hello"),
+                                                        folder_.path("q.gguf"), "Q8_0"};
+        QTest::newRow("empty text") << QStringList{"perplexity", stories(), "--text-file",
+                                                   folder_.write("nothing.txt", "")};
+        QTest::newRow("too long a prompt") << QStringList{
+            "run", stories(), "--raw", "--prompt-file", folder_.write("long.txt", QByteArray("word ").repeated(5000)),
+            "-c",  "64"};
     }
     void otherInputs() {
         QFETCH(QStringList, arguments);
@@ -115,7 +134,8 @@ private slots:
     void powerInfer() {
         const Result r = run({"inspect", model("pwri_llama_q4_0"), "--json"});
         QVERIFY2(r.code == 0, about(r));
-        QVERIFY(QByteArray::fromStdString(nlohmann::json::parse(r.out.toStdString())["format"].get<std::string>()).contains("PowerInfer"));
+        QVERIFY(QByteArray::fromStdString(nlohmann::json::parse(r.out.toStdString())["format"].get<std::string>())
+                    .contains("PowerInfer"));
     }
 
     /// A full disk, or nobody who reads the answer any more.

@@ -15,7 +15,8 @@ const QByteArray endless_grammar = "root ::= [^\\x01]+ \"\\x01\"";
 bool waitForOutput(QProcess& process) {
     process.setReadChannel(QProcess::StandardOutput);
     const QDeadlineTimer guard(60000);
-    while (process.bytesAvailable() < 64 && !guard.hasExpired() && process.state() == QProcess::Running) process.waitForReadyRead(100);
+    while (process.bytesAvailable() < 64 && !guard.hasExpired() && process.state() == QProcess::Running)
+        process.waitForReadyRead(100);
     return process.bytesAvailable() >= 64;
 }
 
@@ -69,7 +70,9 @@ private slots:
     void promptFromAnywhere() {
         const QStringList how{"run", stories(), "--raw", "-n", "12", "--temp", "0"};
         const QByteArray words = "The little dog";
-        const Result option = run(how + QStringList{"-p", words}), file = run(how + QStringList{"--prompt-file", folder_.write("prompt", words)}), input = run(how, words);
+        const Result option = run(how + QStringList{"-p", words}),
+                     file = run(how + QStringList{"--prompt-file", folder_.write("prompt", words)}),
+                     input = run(how, words);
         QVERIFY2(option.code == 0 && !option.out.isEmpty(), about(option));
         QCOMPARE(file.out, option.out);
         QCOMPARE(input.out, option.out);
@@ -77,7 +80,8 @@ private slots:
 
     void seeds() {
         const auto story = [](const char* seed, const char* threads) {
-            const Result r = run({"run", stories(), "--raw", "-p", "Once", "-n", "40", "--temp", "1", "--seed", seed, "-t", threads});
+            const Result r = run(
+                {"run", stories(), "--raw", "-p", "Once", "-n", "40", "--temp", "1", "--seed", seed, "-t", threads});
             return r.code == 0 ? r.out : QByteArray("failed: ") + r.err;
         };
         const QByteArray first = story("7", "1");
@@ -104,18 +108,24 @@ private slots:
     void grammar() {
         const QString file = folder_.write("yes.gbnf", "root ::= (\"yes\" | \"no\") \", \" [0-9]+ \"!\"");
         for (const char* seed : {"1", "2", "3"}) {
-            const Result r = run({"run", stories(), "--raw", "-p", "Is it?", "--temp", "1.5", "--seed", seed, "--grammar", file, "-n", "300"});
+            const Result r = run({"run", stories(), "--raw", "-p", "Is it?", "--temp", "1.5", "--seed", seed,
+                                  "--grammar", file, "-n", "300"});
             QVERIFY2(r.code == 0, about(r));
             QVERIFY2(QRegularExpression("^(yes|no), [0-9]+(!|$)$").match(r.out).hasMatch(), r.out);
         }
     }
 
     void jsonSchema() {
-        const QString file = folder_.write("s.json", R"({"type": "object", "properties": {"ok": {"type": "boolean"}, "kind": {"enum": ["cat", "dog"]}}, "required": ["ok", "kind"], "additionalProperties": false})");
-        const Result r = run({"run", stories(), "--raw", "-p", "The answer is", "--temp", "1", "--seed", "4", "--json-schema", file});
+        const QString file = folder_.write(
+            "s.json",
+            R"({"type": "object", "properties": {"ok": {"type": "boolean"}, "kind": {"enum": ["cat", "dog"]}}, "required": ["ok", "kind"], "additionalProperties": false})");
+        const Result r = run(
+            {"run", stories(), "--raw", "-p", "The answer is", "--temp", "1", "--seed", "4", "--json-schema", file});
         QVERIFY2(r.code == 0, about(r));
         const auto answer = nlohmann::json::parse(r.out.toStdString(), nullptr, false);
-        QVERIFY2(answer.is_object() && answer["ok"].is_boolean() && (answer["kind"] == "cat" || answer["kind"] == "dog"), r.out);
+        QVERIFY2(
+            answer.is_object() && answer["ok"].is_boolean() && (answer["kind"] == "cat" || answer["kind"] == "dog"),
+            r.out);
     }
 
     void batch_data() {
@@ -129,9 +139,15 @@ private slots:
     void batch() {
         QFETCH(bool, raw);
         QFETCH(QString, at_once);
-        const QList<QByteArray> prompts{"Once upon a time", "The dog", "Lily and Ben went to the park. They saw a big tree and a", "A", "One day, a boy"};
-        const QStringList how = QStringList{"--temp", "1", "--seed", "5", "-n", "24", "-t", "1"} + (raw ? QStringList{"--raw"} : QStringList{});
-        const Result all = run(QStringList{"batch", stories(), "--prompts-file", folder_.write("prompts", prompts.join('\n') + '\n'), "-np", at_once, "--json"} + how);
+        const QList<QByteArray> prompts{"Once upon a time", "The dog",
+                                        "Lily and Ben went to the park. They saw a big tree and a", "A",
+                                        "One day, a boy"};
+        const QStringList how = QStringList{"--temp", "1", "--seed", "5", "-n", "24", "-t", "1"} +
+                                (raw ? QStringList{"--raw"} : QStringList{});
+        const Result all =
+            run(QStringList{"batch", stories(), "--prompts-file", folder_.write("prompts", prompts.join('\n') + '\n'),
+                            "-np", at_once, "--json"} +
+                how);
         QVERIFY2(all.code == 0, about(all));
         const auto answers = nlohmann::json::parse(all.out.toStdString());
         QCOMPARE(answers.size(), static_cast<size_t>(prompts.size()));
@@ -196,7 +212,8 @@ private slots:
     }
 
     void chatFromAFile() {
-        const Result r = run({"chat", stories(), "--temp", "0", "-n", "10"}, "/system You are a cat.\nHello\n/regen\n/clear\n/dance\nHello\n/regen\nlast line");
+        const Result r = run({"chat", stories(), "--temp", "0", "-n", "10"},
+                             "/system You are a cat.\nHello\n/regen\n/clear\n/dance\nHello\n/regen\nlast line");
         QVERIFY2(r.code == 0, about(r));
         const QList<QByteArray> answers = r.out.split('\n');
         QVERIFY(r.err.contains("There is no command /dance"));
@@ -209,7 +226,8 @@ private slots:
     }
 
     void contextFull() {
-        const Result r = run({"run", stories(), "--raw", "-p", "Once upon a time", "--temp", "0", "--grammar", endless_, "-c", "64"});
+        const Result r = run(
+            {"run", stories(), "--raw", "-p", "Once upon a time", "--temp", "0", "--grammar", endless_, "-c", "64"});
         QVERIFY2(r.code == 0, about(r));
         QVERIFY2(r.err.contains("context is full"), r.err);
     }

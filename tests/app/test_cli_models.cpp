@@ -25,7 +25,8 @@ class TestCliModels : public QObject {
 
     std::vector<float> logitsOf(const QString& file, const QByteArray& ids, const QStringList& more = {}) {
         const QString out = folder_.path("logits.f32");
-        const Result r = run(QStringList{"logits", file, "--tokens-file", folder_.write("ids", ids), "--out", out} + more);
+        const Result r =
+            run(QStringList{"logits", file, "--tokens-file", folder_.write("ids", ids), "--out", out} + more);
         if (r.code != 0) qWarning("%s", about(r).constData());
         return r.code == 0 ? floatsOf(read(out)) : std::vector<float>();
     }
@@ -46,7 +47,8 @@ private slots:
         const auto about = readJson(folder / (name.toStdString() + ".json"));
         const std::vector<float> want = readFloats(folder / about["logits_file"].get<std::string>());
         const QByteArray ids = QByteArray::fromStdString(about["tokens"].dump()).replace("[", "").replace("]", "");
-        for (const QStringList& more : {QStringList{}, QStringList{"--batch", "1"}, QStringList{"--batch", "7", "--threads", "3"}}) {
+        for (const QStringList& more :
+             {QStringList{}, QStringList{"--batch", "1"}, QStringList{"--batch", "7", "--threads", "3"}}) {
             const std::vector<float> got = logitsOf(model(qPrintable(name)), ids, more + QStringList{"--kv", "f32"});
             QCOMPARE(got.size(), want.size());
             double error = 0, size = 0;
@@ -64,11 +66,13 @@ private slots:
     /// Skipping what is zero changes no bit, and the order of summation that it needs next to nothing.
     void sparse() {
         const QByteArray ids = "3,17,5,9,11,2,30,8,1,40";
-        const std::vector<float> off = logitsOf(model("opt_dense"), ids, {"--sparse", "off", "--batch", "1"}), all = logitsOf(model("opt_dense"), ids, {"--sparse", "all", "--batch", "1"});
+        const std::vector<float> off = logitsOf(model("opt_dense"), ids, {"--sparse", "off", "--batch", "1"}),
+                                 all = logitsOf(model("opt_dense"), ids, {"--sparse", "all", "--batch", "1"});
         QVERIFY(!off.empty());
         QVERIFY(!all.empty());
         QVERIFY(logitsOf(model("opt_dense"), ids, {"--sparse", "exact", "--batch", "1"}) == all);
-        QVERIFY(std::ranges::equal(off, all, [](float a, float b) { return std::abs(a - b) <= 1e-2f * (1 + std::abs(b)); }));
+        QVERIFY(std::ranges::equal(off, all,
+                                   [](float a, float b) { return std::abs(a - b) <= 1e-2f * (1 + std::abs(b)); }));
     }
 
     void tokenize_data() {
@@ -104,12 +108,17 @@ private slots:
     }
 
     void renderTemplate() {
-        const QString file = folder_.write("t.jinja", "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{{ strftime_now('%d %b %Y %H:%M:%S %A') }}");
-        const QString context = folder_.write("c.json", R"({"messages": [{"role": "user", "content": "Grüße <&>"}, {"role": "assistant", "content": ""}]})");
+        const QString file = folder_.write("t.jinja",
+                                           "{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}{{ "
+                                           "strftime_now('%d %b %Y %H:%M:%S %A') }}");
+        const QString context = folder_.write(
+            "c.json",
+            R"({"messages": [{"role": "user", "content": "Grüße <&>"}, {"role": "assistant", "content": ""}]})");
         const Result r = run({"template", file, "--context", context, "--now", "2026-11-30T09:05:00"});
         QVERIFY2(r.code == 0, about(r));
         QCOMPARE(r.out, QByteArray("[user] Grüße <&>\n[assistant] \n30 Nov 2026 09:05:00 Monday"));
-        const Result refused = run({"template", folder_.write("r.jinja", "{{ raise_exception('only two turns') }}"), "--context", context});
+        const Result refused = run(
+            {"template", folder_.write("r.jinja", "{{ raise_exception('only two turns') }}"), "--context", context});
         QCOMPARE(refused.code, 1);
         QVERIFY(refused.err.contains("only two turns"));
     }
@@ -119,9 +128,12 @@ private slots:
             const auto blocks = dataFolder() / "blocks" / (std::string(type) + ".bin");
             const Result r = run({"dequantize", type, text(blocks), folder_.path("out.f32")});
             QVERIFY2(r.code == 0, about(r));
-            const std::vector<float> got = floatsOf(read(folder_.path("out.f32"))), want = readFloats(dataFolder() / "blocks" / (std::string(type) + ".f32"));
+            const std::vector<float> got = floatsOf(read(folder_.path("out.f32"))),
+                                     want = readFloats(dataFolder() / "blocks" / (std::string(type) + ".f32"));
             QCOMPARE(got.size(), want.size());
-            const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 3e-8f * std::abs(b); };
+            const auto same = [](float a, float b) {
+                return a == b || (std::isnan(a) && std::isnan(b)) || std::abs(a - b) <= 3e-8f * std::abs(b);
+            };
             QVERIFY2(std::ranges::equal(got, want, same), type);
         }
     }
@@ -138,11 +150,14 @@ private slots:
         for (const auto& [what, bytes] : report["memory"]["parts"].items()) sum += bytes.get<uint64_t>();
         QCOMPARE(report["memory"]["total"].get<uint64_t>(), sum);
         // 5 layers, 4 key/value heads of width 8, keys and values, half precision: formats §2.1
-        QCOMPARE(report["memory"]["parts"]["KV cache"].get<uint64_t>(), report["memory"]["context"].get<uint64_t>() * 5 * 4 * 8 * 2 * 2);
-        QVERIFY(QStringList({"generic", "avx2", "avxvnni", "avx512"}).contains(QString::fromStdString(report["isa"].get<std::string>())));
+        QCOMPARE(report["memory"]["parts"]["KV cache"].get<uint64_t>(),
+                 report["memory"]["context"].get<uint64_t>() * 5 * 4 * 8 * 2 * 2);
+        QVERIFY(QStringList({"generic", "avx2", "avxvnni", "avx512"})
+                    .contains(QString::fromStdString(report["isa"].get<std::string>())));
         const Result words = run({"inspect", stories()});
         QCOMPARE(words.code, 0);
-        for (const char* word : {"llama", "512 tokens", "KV cache", "scratch", "licence"}) QVERIFY2(words.out.contains(word), word);
+        for (const char* word : {"llama", "512 tokens", "KV cache", "scratch", "licence"})
+            QVERIFY2(words.out.contains(word), word);
     }
 
     void planAndDevices() {
@@ -168,7 +183,8 @@ private slots:
         const Result r = run({"quantize", stories(), out, "Q8_0"});
         QVERIFY2(r.code == 0, about(r));
         QVERIFY(r.out.isEmpty());
-        const auto before = jsonOf(run({"inspect", stories(), "--json"})), after = jsonOf(run({"inspect", out, "--json"}));
+        const auto before = jsonOf(run({"inspect", stories(), "--json"})),
+                   after = jsonOf(run({"inspect", out, "--json"}));
         QCOMPARE(after["parameters"].get<uint64_t>(), before["parameters"].get<uint64_t>());
         QCOMPARE(after["tensors"].get<uint64_t>(), before["tensors"].get<uint64_t>());
         QVERIFY(after["types"].contains("Q8_0"));
@@ -177,14 +193,19 @@ private slots:
         const Result twice = run({"quantize", folder_.path("q4.gguf"), folder_.path("q5.gguf"), "Q5_0"});
         QCOMPARE(twice.code, 1);
         QVERIFY(!QFile::exists(folder_.path("q5.gguf")));
-        QCOMPARE(run({"quantize", folder_.path("q4.gguf"), folder_.path("q5.gguf"), "Q5_0", "--allow-requantizing"}).code, 0);
+        QCOMPARE(
+            run({"quantize", folder_.path("q4.gguf"), folder_.path("q5.gguf"), "Q5_0", "--allow-requantizing"}).code,
+            0);
     }
 
     /// The definition, from the logits that another command gives: e to the mean of −ln p over the second half of a window.
     void perplexity() {
-        const QByteArray words = "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big ball.";
+        const QByteArray words =
+            "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she "
+            "saw a big ball.";
         const QString file = folder_.write("text", words);
-        auto ids = jsonOf(run({"tokenize", stories(), "--json", "--no-bos", "--text-file", file})).get<std::vector<int>>();
+        auto ids =
+            jsonOf(run({"tokenize", stories(), "--json", "--no-bos", "--text-file", file})).get<std::vector<int>>();
         ids.insert(ids.begin(), 1);
         QByteArray list;
         for (const int id : ids) list += QByteArray::number(id) + ",";
@@ -209,7 +230,8 @@ private slots:
     }
 
     void severalWindows() {
-        const QString file = folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(40));
+        const QString file =
+            folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(40));
         const auto report = jsonOf(run({"perplexity", stories(), "--text-file", file, "--json", "-c", "64"}));
         QCOMPARE(report["ctx"].get<int>(), 64);
         QVERIFY(report["windows"].get<int>() > 5);
@@ -223,7 +245,7 @@ private slots:
         QVERIFY(report["prefill_tps"].get<double>() > 0);
         QVERIFY(report["decode_tps"].get<double>() > 0);
         QVERIFY(report["bandwidth"].get<double>() > 0);
-        QVERIFY(!report.contains("bandwidth_share"));   // a megabyte lives in the cache
+        QVERIFY(!report.contains("bandwidth_share"));  // a megabyte lives in the cache
         QCOMPARE(report["threads"].get<int>(), 1);
         // All tensors but the embedding, of which one row of 64 float32 is read, where an output matrix of its own exists.
         const auto about = jsonOf(run({"inspect", stories(), "--json"}));

@@ -10,7 +10,8 @@ private slots:
     void help_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::newRow("program") << QStringList{"--help"};
-        for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize", "tokenize", "detokenize", "template", "logits", "dequantize", "plan", "devices"})
+        for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize", "tokenize",
+                                    "detokenize", "template", "logits", "dequantize", "plan", "devices"})
             QTest::newRow(command) << QStringList{command, "--help"};
     }
     void help() {
@@ -20,7 +21,8 @@ private slots:
         QVERIFY(r.out.size() > 100);
         QVERIFY(r.err.isEmpty());
         if (arguments.size() == 1)
-            for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize", "tokenize", "detokenize", "template", "logits", "dequantize"})
+            for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize",
+                                        "tokenize", "detokenize", "template", "logits", "dequantize"})
                 QVERIFY2(r.out.contains(command), command);
     }
 
@@ -44,10 +46,12 @@ private slots:
         QTest::newRow("unknown cache") << QStringList{"run", stories(), "-p", "x", "--kv", "f64"};
         QTest::newRow("unknown sparse mode") << QStringList{"run", stories(), "-p", "x", "--sparse", "half"};
         QTest::newRow("two prompts") << QStringList{"run", stories(), "-p", "x", "--prompt-file", "y"};
-        QTest::newRow("two grammars") << QStringList{"run", stories(), "-p", "x", "--grammar", "y", "--json-schema", "z"};
+        QTest::newRow("two grammars") << QStringList{"run", stories(),       "-p", "x", "--grammar",
+                                                     "y",   "--json-schema", "z"};
         QTest::newRow("impossible top-p") << QStringList{"run", stories(), "-p", "x", "--top-p", "nan"};
         QTest::newRow("unknown sampler") << QStringList{"run", stories(), "-p", "x", "--samplers", "top_k;luck"};
-        QTest::newRow("variable without a value") << QStringList{"run", stories(), "-p", "x", "--template-variable", "thinking"};
+        QTest::newRow("variable without a value")
+            << QStringList{"run", stories(), "-p", "x", "--template-variable", "thinking"};
         QTest::newRow("unknown tensor type") << QStringList{"dequantize", "Q9_9", "a", "b"};
         QTest::newRow("unknown file type") << QStringList{"quantize", "a", "b", "Q9_9"};
         QTest::newRow("no size") << QStringList{"plan", stories(), "--budget", "6 elephants"};
@@ -63,7 +67,8 @@ private slots:
     }
 
     void modelByOption() {
-        const Result byPosition = run({"tokenize", stories(), "--json", "-p", "Once"}), byOption = run({"tokenize", "-m", stories(), "--json", "-p", "Once"});
+        const Result byPosition = run({"tokenize", stories(), "--json", "-p", "Once"}),
+                     byOption = run({"tokenize", "-m", stories(), "--json", "-p", "Once"});
         QCOMPARE(byPosition.code, 0);
         QVERIFY(!byPosition.out.isEmpty());
         QCOMPARE(byOption.out, byPosition.out);
@@ -72,11 +77,14 @@ private slots:
     /// Words that argument parsers like to treat in their own way reach the tokenizer as they are.
     void oddTexts_data() {
         QTest::addColumn<QString>("text");
-        for (const char* text : {"-5 degrees", "--help", "[END]", "[a,b]", "\"quoted\"", "'quoted'", "{}", "%%", "a\\nb", "{\"a\":1}", "=", "a=b"}) QTest::newRow(text) << text;
+        for (const char* text : {"-5 degrees", "--help", "[END]", "[a,b]", "\"quoted\"", "'quoted'", "{}", "%%",
+                                 "a\\nb", "{\"a\":1}", "=", "a=b"})
+            QTest::newRow(text) << text;
     }
     void oddTexts() {
         QFETCH(QString, text);
-        const Result direct = run({"tokenize", stories(), "--json", "-p", text}), piped = run({"tokenize", stories(), "--json"}, text.toUtf8());
+        const Result direct = run({"tokenize", stories(), "--json", "-p", text}),
+                     piped = run({"tokenize", stories(), "--json"}, text.toUtf8());
         QVERIFY2(piped.code == 0, about(piped));
         QVERIFY2(direct.code == 0, about(direct));
         QCOMPARE(direct.out, piped.out);

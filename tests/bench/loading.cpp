@@ -27,8 +27,10 @@ void measure(const char* path, bool shown) {
     const double list = milliseconds([&] { vocabulary = std::make_shared<text::Vocabulary>(file); });
     const double tables = milliseconds([&] { const text::Tokenizer tokenizer(vocabulary); });
     if (!shown) return;
-    std::printf("%s: %zu tokens, %zu merges\n  file and description  %8.1f ms\n  list of tokens        %8.1f ms\n  tables for splitting  %8.1f ms\n", path, vocabulary->size(),
-                vocabulary->merges().size(), open + describe, list, tables);
+    std::printf(
+        "%s: %zu tokens, %zu merges\n  file and description  %8.1f ms\n  list of tokens        %8.1f ms\n  tables for "
+        "splitting  %8.1f ms\n",
+        path, vocabulary->size(), vocabulary->merges().size(), open + describe, list, tables);
 }
 
 }  // namespace
