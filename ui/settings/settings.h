@@ -1,0 +1,17 @@
+#pragma once
+
+#include <QByteArray>
+
+namespace hearth::ui {
+
+/// What is remembered from one start to the next, by name and type.
+class Settings {
+public:
+    QByteArray windowGeometry() const;
+    void setWindowGeometry(const QByteArray& geometry);
+    /// Points added to the font of the chat.
+    int zoom() const;
+    void setZoom(int points);
+};
+
+}  // namespace hearth::ui
