@@ -105,6 +105,7 @@ private Q_SLOTS:
     void copies();
     void linksAndImagesOpenNothing();
     void everythingHasAKeyOrAName();
+    void messagesAreReadOut();
     void theWindowRemembersItsSize();
 
 private:
@@ -441,6 +442,20 @@ void TestWindow::everythingHasAKeyOrAName() {
     }
     QTest::keyClick(&stage.window, Qt::Key_F6);
     QVERIFY(stage.input().hasFocus() || QApplication::focusWidget() == nullptr);
+}
+
+void TestWindow::messagesAreReadOut() {
+    Stage stage;
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    QAccessibleInterface* list = QAccessible::queryAccessibleInterface(&stage.view());
+    QVERIFY(list && list->role() == QAccessible::List);
+    QCOMPARE(list->childCount(), 2);
+    const QString name = list->child(1)->text(QAccessible::Name);
+    QVERIFY2(name.contains(QStringLiteral("2 of 2")) && name.contains(QStringLiteral("Hello.")), qPrintable(name));
+    QCOMPARE(list->indexOfChild(list->child(1)), 1);
+    const QPoint middle = list->child(0)->rect().center();
+    QCOMPARE(list->childAt(middle.x(), middle.y()), list->child(0));
 }
 
 void TestWindow::theWindowRemembersItsSize() {

@@ -86,6 +86,7 @@ void Chat::end(quint64 request, State state, const Outcome& outcome, const QStri
     stopping_ = false;
     messages_.endReply(state, outcome, notes);
     Q_EMIT changed();
+    Q_EMIT replied();
 }
 
 }  // namespace hearth::ui

@@ -38,6 +38,8 @@ public:
 Q_SIGNALS:
     /// What can be done may have changed.
     void changed();
+    /// A reply has ended, one way or another.
+    void replied();
 
 private:
     void ask();

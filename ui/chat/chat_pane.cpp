@@ -1,5 +1,6 @@
 #include "ui/chat/chat_pane.h"
 
+#include <QAccessible>
 #include <QHBoxLayout>
 #include <QShortcut>
 #include <QVBoxLayout>
@@ -79,6 +80,13 @@ void ChatPane::setChat(Chat* chat) {
     chat_ = chat;
     view_->setModel(&chat_->messages());
     connect(chat_, &Chat::changed, this, &ChatPane::refresh);
+#if QT_VERSION >= QT_VERSION_CHECK(6, 8, 0)
+    connect(chat_, &Chat::replied, this, [this] {
+        if (!QAccessible::isActive()) return;
+        QAccessibleAnnouncementEvent said(view_, chat_->lastAnswer());
+        QAccessible::updateAccessibility(&said);
+    });
+#endif
     connect(&chat_->messages(), &QAbstractItemModel::rowsInserted, this, &ChatPane::refresh);
     connect(&chat_->messages(), &QAbstractItemModel::rowsRemoved, this, &ChatPane::refresh);
     refresh();

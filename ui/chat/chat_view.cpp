@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat/chat_view_accessible.h"
 #include "ui/chat/conversation_model.h"
 #include "ui/chat/markdown_blocks.h"
 
@@ -13,6 +14,7 @@ namespace hearth::ui {
 
 ChatView::ChatView(QWidget* parent) : QAbstractScrollArea(parent), newer_(new QToolButton(viewport())) {
     setObjectName(QStringLiteral("chat_view"));
+    QAccessible::installFactory(&ChatViewAccessible::factory);   // once is enough, and more does no harm
     setAccessibleName(tr("Conversation"));
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
@@ -232,6 +234,10 @@ void ChatView::paintEvent(QPaintEvent* event) {
 }
 
 double ChatView::messageTop(int row) const { return rows_.at(static_cast<size_t>(row)).top - viewTop(); }
+
+QRectF ChatView::messageRect(int row) const {
+    return {left(), messageTop(row), style_.width, rows_.at(static_cast<size_t>(row)).item.height()};
+}
 
 QString ChatView::lastCode() const {
     for (int r = static_cast<int>(rows_.size()) - 1; r >= 0; --r) {

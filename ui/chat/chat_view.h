@@ -19,6 +19,7 @@ public:
     explicit ChatView(QWidget* parent = nullptr);
 
     void setModel(QAbstractItemModel* model);
+    QAbstractItemModel* model() const { return model_; }
     /// Whether nothing is being answered: only then may the last question be edited and answered again.
     void setIdle(bool idle);
     void scrollToEnd();
@@ -28,6 +29,8 @@ public:
     void selectAll();
     /// Where the top of a message is, in pixels of the viewport; for tests.
     double messageTop(int row) const;
+    /// Where a message is, in pixels of the viewport.
+    QRectF messageRect(int row) const;
     /// The last code block of the newest reply that has one.
     QString lastCode() const;
 

@@ -154,6 +154,10 @@ void Worker::close(quint64 request, const Ended& ended) {
     std::erase_if(open_, [request](const Open& open) { return open.request == request; });
     if (ended.model || ended.unloaded) {
         model_ = ended.model;
+        {
+            const QMutexLocker lock(&shared_->mutex);
+            shared_->statistics = {};
+        }
         Q_EMIT modelChanged();
     }
     // Whoever hears of the end may post the next request, so being idle is told first.
