@@ -65,6 +65,7 @@ void MainWindow::makeStatusBar() {
         else statusBar()->addWidget(made);
         return made;
     };
+    statusBar()->setContentsMargins(8, 0, 8, 0);
     model_label_ = label("status_model", tr("Model"), false);
     device_label_ = label("status_device", tr("Device in use"), true);
     speed_label_ = label("status_speed", tr("Speed"), true);

@@ -31,6 +31,7 @@ protected:
 
 private:
     void makeMenus();
+    void makeThemeMenu(QMenu& menu);
     void makeStatusBar();
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name, const std::function<void()>& act);
     void startChat();

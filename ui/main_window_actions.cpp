@@ -1,4 +1,5 @@
 // The menus of the main window, and what their entries do.
+#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QDesktopServices>
@@ -61,11 +62,28 @@ void MainWindow::makeMenus() {
     add(view, tr("&Smaller text"), QKeySequence::ZoomOut, "zoom_out", [this] { zoomBy(-1); });
     add(view, tr("&Normal text"), QKeySequence(Qt::CTRL | Qt::Key_0), "zoom_reset", [this] { zoomBy(-context_.settings.zoom()); });
     view->addSeparator();
+    makeThemeMenu(*view->addMenu(tr("&Theme")));
     add(view, tr("Next &pane"), QKeySequence(Qt::Key_F6), "next_pane", [this] { nextPane(); });
 
     QMenu* help = menuBar()->addMenu(tr("&Help"));
     add(help, tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_F1), "shortcuts", [this] { showShortcuts(); });
     add(help, tr("&About Hearth"), {}, "about", [this] { about(); });
+}
+
+void MainWindow::makeThemeMenu(QMenu& menu) {
+    auto* group = new QActionGroup(&menu);
+    const auto entry = [&](const QString& text, Theme theme) {
+        QAction* action = menu.addAction(text, this, [this, theme] {
+            context_.settings.setTheme(theme);
+            applyTheme(theme);
+        });
+        action->setCheckable(true);
+        action->setChecked(context_.settings.theme() == theme);
+        group->addAction(action);
+    };
+    entry(tr("As the &system"), Theme::System);
+    entry(tr("&Light"), Theme::Light);
+    entry(tr("&Dark"), Theme::Dark);
 }
 
 void MainWindow::newChat() {

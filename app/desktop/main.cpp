@@ -42,6 +42,7 @@ int main(int argc, char** argv) {
 
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
     hearth::ui::AppContext context{.worker = worker, .starter_model = starterModel()};
+    hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();
     const QStringList named = parser.positionalArguments();

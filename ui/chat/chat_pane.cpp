@@ -43,6 +43,7 @@ ChatPane::ChatPane(QWidget* parent)
     button_->setObjectName(QStringLiteral("send_or_stop"));
     button_->setAutoDefault(false);
     auto* line = new QHBoxLayout;
+    line->setSpacing(8);
     line->addWidget(input_, 1);
     line->addWidget(button_, 0, Qt::AlignBottom);
     auto* below = new QVBoxLayout;

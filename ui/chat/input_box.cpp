@@ -26,7 +26,6 @@ InputBox::InputBox(QWidget* parent) : QPlainTextEdit(parent) {
     setAccessibleName(tr("Your message"));
     setPlaceholderText(tr("Write a message …"));
     setTabChangesFocus(true);
-    setVerticalScrollBarPolicy(Qt::ScrollBarAsNeeded);
     connect(document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this, &InputBox::fit);
     fit();
 }
@@ -42,6 +41,7 @@ void InputBox::fit() {
     const int wanted = static_cast<int>(std::ceil(text)) + 2 * frameWidth() + 2;
     const int least = static_cast<int>(QFontMetricsF(font()).lineSpacing() * 2);
     setFixedHeight(std::clamp(wanted, least, std::max(least, most_)));
+    setVerticalScrollBarPolicy(wanted > most_ ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
 }
 
 void InputBox::keyPressEvent(QKeyEvent* event) {

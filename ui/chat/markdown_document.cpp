@@ -56,7 +56,11 @@ QVariant MarkdownDocument::loadResource(int, const QUrl&) {
 
 void MarkdownDocument::setSource(const QString& markdown, const QPalette& palette) {
     // A line end in front, for lines of --- at the very beginning would be taken for data about the document and vanish.
-    setMarkdown(QLatin1Char('\n') + markdown, MarkdownFeatures(MarkdownDialectGitHub) | MarkdownNoHTML);
+    // An image without words would vanish too; a space of no width keeps it, and goes again where this was no image.
+    const QString empty = QStringLiteral("![]("), kept = QStringLiteral("![\u200b](");
+    QString source = QLatin1Char('\n') + markdown;
+    setMarkdown(source.replace(empty, kept), MarkdownFeatures(MarkdownDialectGitHub) | MarkdownNoHTML);
+    for (QTextCursor found = find(kept); !found.isNull(); found = find(kept, found)) found.insertText(empty, found.charFormat());
     replaceImages();
     dressTables(palette);
     dressFragments(palette);
@@ -70,7 +74,7 @@ void MarkdownDocument::replaceImages() {
         cursor.setPosition(it->begin);
         cursor.setPosition(it->end, QTextCursor::KeepAnchor);
         const QTextImageFormat image = it->format.toImageFormat();
-        const QString words = image.property(QTextFormat::ImageAltText).toString();
+        const QString words = image.property(QTextFormat::ImageAltText).toString().remove(QChar(0x200b));
         cursor.insertText(words.isEmpty() ? tr("[image: %1]").arg(image.name()) : tr("[image: %1, %2]").arg(words, image.name()), QTextCharFormat());
     }
 }

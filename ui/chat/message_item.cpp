@@ -132,7 +132,7 @@ QString MessageItem::figures(const QModelIndex& index) {
     const double speed = index.data(Model::SpeedRole).toDouble();
     QStringList parts;
     if (speed > 0) parts << text("%1 tokens/s").arg(locale.toString(speed, 'f', 1));
-    parts << QCoreApplication::translate("MessageItem", "%n token(s)", nullptr, static_cast<int>(tokens));
+    parts << (tokens == 1 ? text("1 token") : text("%1 tokens").arg(locale.toString(tokens)));
     parts << text("%1 s").arg(locale.toString(index.data(Model::SecondsRole).toDouble(), 'f', 1));
     return parts.join(QStringLiteral(" · "));
 }

@@ -2,6 +2,8 @@
 
 #include <QByteArray>
 
+#include "ui/theme.h"
+
 namespace hearth::ui {
 
 /// What is remembered from one start to the next, by name and type.
@@ -12,6 +14,8 @@ public:
     /// Points added to the font of the chat.
     int zoom() const;
     void setZoom(int points);
+    Theme theme() const;
+    void setTheme(Theme theme);
 };
 
 }  // namespace hearth::ui

@@ -1,6 +1,7 @@
 #include "ui/worker/runtime_engine.h"
 
 #include <QCoreApplication>
+#include <QFileInfo>
 #include <chrono>
 #include <deque>
 
@@ -94,9 +95,9 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     const uint threads = loaded_->model->pool().threads();
     ModelInfo info;
     info.path = path;
-    info.name = fromStd(m.description().name);
+    info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
     info.device = QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
-                  QCoreApplication::translate("RuntimeEngine", "%n thread(s)", nullptr, static_cast<int>(threads));
+                  (threads == 1 ? text("1 thread") : text("%1 threads").arg(threads));
     info.bytes = m.plan().bytes("cpu");
     info.context = m.context();
     info.notes = fromStd(m.warnings()) + fromStd(loaded_->conversation.notes());
