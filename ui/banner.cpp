@@ -5,7 +5,8 @@
 
 namespace hearth::ui {
 
-Banner::Banner(QWidget* parent) : QFrame(parent), label_(new QLabel), action_(new QPushButton), close_(new QPushButton(tr("Close"))) {
+Banner::Banner(QWidget* parent)
+    : QFrame(parent), label_(new QLabel), action_(new QPushButton), close_(new QPushButton(tr("Close"))) {
     setObjectName(QStringLiteral("banner"));
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);

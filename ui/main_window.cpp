@@ -14,13 +14,15 @@ namespace {
 
 QString modelFile(const QMimeData* source) {
     for (const QUrl& url : source->urls())
-        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive)) return url.toLocalFile();
+        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive))
+            return url.toLocalFile();
     return {};
 }
 
 }  // namespace
 
-MainWindow::MainWindow(AppContext& context, QWidget* parent) : QMainWindow(parent), context_(context), pane_(new ChatPane) {
+MainWindow::MainWindow(AppContext& context, QWidget* parent)
+    : QMainWindow(parent), context_(context), pane_(new ChatPane) {
     setWindowTitle(tr("Hearth"));
     setAcceptDrops(true);
     setCentralWidget(pane_);
@@ -42,13 +44,17 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent) : QMainWindow(paren
     });
     connect(pane_, &ChatPane::emptyStateButtonClicked, this, &MainWindow::chooseModel);
     connect(pane_, &ChatPane::editingChanged, this, &MainWindow::refresh);
-    connect(&pane_->input(), &InputBox::filesDropped, this, [this](const QStringList& paths) { openModel(paths.first()); });
+    connect(&pane_->input(), &InputBox::filesDropped, this,
+            [this](const QStringList& paths) { openModel(paths.first()); });
     connect(&pane_->view(), &ChatView::linkActivated, this, &MainWindow::openLink);
-    connect(&pane_->view(), &ChatView::copied, this, [this](const QString& what) { statusBar()->showMessage(what, 2000); });
+    connect(&pane_->view(), &ChatView::copied, this,
+            [this](const QString& what) { statusBar()->showMessage(what, 2000); });
     meter_.setInterval(100);
     connect(&meter_, &QTimer::timeout, this, &MainWindow::showFigures);
 
-    if (const QByteArray geometry = context_.settings.windowGeometry(); geometry.isEmpty() || !restoreGeometry(geometry)) resize(900, 680);
+    if (const QByteArray geometry = context_.settings.windowGeometry();
+        geometry.isEmpty() || !restoreGeometry(geometry))
+        resize(900, 680);
     zoomBy(0);
     pane_->setFocus();
     refresh();
@@ -106,12 +112,20 @@ void MainWindow::refresh() {
     const auto& model = worker.model();
     const bool idle = !worker.busy();
     if (load_ != 0) pane_->setEmptyState(tr("Loading …"), loading_, {});
-    else if (model) pane_->setEmptyState(model->name, tr("Write a message below and press Enter. Everything is computed on this computer; nothing leaves it."), {});
-    else pane_->setEmptyState(tr("No model is loaded"), tr("Open a model file (.gguf), or drop one on this window."), tr("Open a model file …"));
+    else if (model)
+        pane_->setEmptyState(
+            model->name,
+            tr("Write a message below and press Enter. Everything is computed on this computer; nothing leaves it."),
+            {});
+    else
+        pane_->setEmptyState(tr("No model is loaded"), tr("Open a model file (.gguf), or drop one on this window."),
+                             tr("Open a model file …"));
 
     model_label_->setText(load_ != 0 ? tr("Loading %1 …").arg(loading_) : model ? model->name : tr("No model"));
     model_label_->setToolTip(model ? model->path : QString());
-    device_label_->setText(model ? tr("%1, %2").arg(model->device, QLocale().formattedDataSize(static_cast<qint64>(model->bytes))) : QString());
+    device_label_->setText(
+        model ? tr("%1, %2").arg(model->device, QLocale().formattedDataSize(static_cast<qint64>(model->bytes)))
+              : QString());
     if (chat_) {
         regenerate_->setEnabled(chat_->canRegenerate());
         edit_->setEnabled(chat_->canEdit() && !pane_->editing());
@@ -133,10 +147,14 @@ void MainWindow::showFigures() {
     const Statistics now = context_.worker.statistics();
     const QLocale locale;
     const bool reading = chat_ && chat_->replying() && now.tokens == 0;
-    if (reading && now.prompt_tokens > 0) speed_label_->setText(tr("reading %1/%2 tokens").arg(now.prompt_done).arg(now.prompt_tokens));
-    else speed_label_->setText(now.tokens_per_s > 0 ? tr("%1 tokens/s").arg(locale.toString(now.tokens_per_s, 'f', 1)) : QString());
+    if (reading && now.prompt_tokens > 0)
+        speed_label_->setText(tr("reading %1/%2 tokens").arg(now.prompt_done).arg(now.prompt_tokens));
+    else
+        speed_label_->setText(now.tokens_per_s > 0 ? tr("%1 tokens/s").arg(locale.toString(now.tokens_per_s, 'f', 1))
+                                                   : QString());
     const uint used = chat_ && !chat_->messages().isEmpty() ? now.context_used : 0;
-    context_label_->setText(model ? tr("context %1/%2").arg(locale.toString(used), locale.toString(model->context)) : QString());
+    context_label_->setText(model ? tr("context %1/%2").arg(locale.toString(used), locale.toString(model->context))
+                                  : QString());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {

@@ -33,7 +33,8 @@ private:
     void makeMenus();
     void makeThemeMenu(QMenu& menu);
     void makeStatusBar();
-    QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name, const std::function<void()>& act);
+    QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name,
+                 const std::function<void()>& act);
     void startChat();
 
     void newChat();

@@ -16,7 +16,8 @@
 
 namespace hearth::ui {
 
-QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name, const std::function<void()>& act) {
+QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name,
+                         const std::function<void()>& act) {
     QAction* action = menu->addAction(text, keys, this, act);
     action->setObjectName(QLatin1StringView(name));
     return action;
@@ -32,7 +33,8 @@ void MainWindow::makeMenus() {
 
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     add(edit, tr("&Copy"), QKeySequence::Copy, "copy", [this] { copySelection(); });
-    add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C), "copy_answer", [this] { QApplication::clipboard()->setText(chat_->lastAnswer()); });
+    add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C), "copy_answer",
+        [this] { QApplication::clipboard()->setText(chat_->lastAnswer()); });
     copy_code_ = add(edit, tr("Copy last co&de"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), "copy_code", [this] {
         const QString code = pane_->view().lastCode();
         if (code.isEmpty()) return statusBar()->showMessage(tr("There is no code in this chat."), 3000);
@@ -42,25 +44,34 @@ void MainWindow::makeMenus() {
     add(edit, tr("&Select all messages"), {}, "select_all", [this] { pane_->view().selectAll(); });
 
     QMenu* chat = menuBar()->addMenu(tr("&Chat"));
-    regenerate_ = add(chat, tr("&Regenerate reply"), QKeySequence(Qt::CTRL | Qt::Key_R), "regenerate", [this] { pane_->regenerate(); });
-    edit_ = add(chat, tr("&Edit last message"), QKeySequence(Qt::CTRL | Qt::Key_E), "edit_last", [this] { pane_->editLast(); });
+    regenerate_ = add(chat, tr("&Regenerate reply"), QKeySequence(Qt::CTRL | Qt::Key_R), "regenerate",
+                      [this] { pane_->regenerate(); });
+    edit_ = add(chat, tr("&Edit last message"), QKeySequence(Qt::CTRL | Qt::Key_E), "edit_last",
+                [this] { pane_->editLast(); });
     stop_ = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), "stop", [this] {
         if (chat_->replying()) pane_->stop();
         else context_.worker.stop();
     });
     chat->addSeparator();
-    add(chat, tr("System &prompt …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "system_prompt", [this] { editSystemPrompt(); });
-    fold_ = add(chat, tr("Show or hide &thinking"), QKeySequence(Qt::CTRL | Qt::Key_T), "fold_thinking", [this] { foldThinking(); });
+    add(chat, tr("System &prompt …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "system_prompt",
+        [this] { editSystemPrompt(); });
+    fold_ = add(chat, tr("Show or hide &thinking"), QKeySequence(Qt::CTRL | Qt::Key_T), "fold_thinking",
+                [this] { foldThinking(); });
 
     QMenu* model = menuBar()->addMenu(tr("&Model"));
-    add(model, tr("&Open model file …"), QKeySequence(Qt::CTRL | Qt::Key_L), "open_model_too", [this] { chooseModel(); });
-    starter_ = add(model, tr("Load the &starter model"), {}, "load_starter", [this] { openModel(context_.starter_model); });
+    add(model, tr("&Open model file …"), QKeySequence(Qt::CTRL | Qt::Key_L), "open_model_too",
+        [this] { chooseModel(); });
+    starter_ =
+        add(model, tr("Load the &starter model"), {}, "load_starter", [this] { openModel(context_.starter_model); });
     unload_ = add(model, tr("&Unload"), {}, "unload", [this] { context_.worker.unload(); });
 
     QMenu* view = menuBar()->addMenu(tr("&View"));
-    add(view, tr("&Larger text"), QKeySequence::ZoomIn, "zoom_in", [this] { zoomBy(1); })->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    add(view, tr("&Larger text"), QKeySequence::ZoomIn, "zoom_in", [this] {
+        zoomBy(1);
+    })->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
     add(view, tr("&Smaller text"), QKeySequence::ZoomOut, "zoom_out", [this] { zoomBy(-1); });
-    add(view, tr("&Normal text"), QKeySequence(Qt::CTRL | Qt::Key_0), "zoom_reset", [this] { zoomBy(-context_.settings.zoom()); });
+    add(view, tr("&Normal text"), QKeySequence(Qt::CTRL | Qt::Key_0), "zoom_reset",
+        [this] { zoomBy(-context_.settings.zoom()); });
     view->addSeparator();
     makeThemeMenu(*view->addMenu(tr("&Theme")));
     add(view, tr("Next &pane"), QKeySequence(Qt::Key_F6), "next_pane", [this] { nextPane(); });
@@ -88,7 +99,9 @@ void MainWindow::makeThemeMenu(QMenu& menu) {
 
 void MainWindow::newChat() {
     if (chat_->messages().isEmpty()) return pane_->setFocus();
-    auto* question = new QMessageBox(QMessageBox::Question, tr("New chat"), tr("Begin a new chat? Hearth does not keep this one; you can save it first."), QMessageBox::Cancel, this);
+    auto* question = new QMessageBox(QMessageBox::Question, tr("New chat"),
+                                     tr("Begin a new chat? Hearth does not keep this one; you can save it first."),
+                                     QMessageBox::Cancel, this);
     question->setAttribute(Qt::WA_DeleteOnClose);
     QPushButton* fresh = question->addButton(tr("&New chat"), QMessageBox::AcceptRole);
     QPushButton* save = question->addButton(tr("&Save …"), QMessageBox::ActionRole);
@@ -119,7 +132,8 @@ void MainWindow::saveConversation() {
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         QSaveFile file(path);
         const QByteArray text = chat_->messages().asMarkdown().toUtf8();
-        if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit()) statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
+        if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit())
+            statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
         else pane_->banner().say(tr("The chat could not be saved to %1: %2.").arg(path, file.errorString()));
     });
     dialog->open();
@@ -180,17 +194,24 @@ void MainWindow::showShortcuts() {
     QString rows;
     for (const QAction* action : findChildren<QAction*>()) {
         if (action->shortcut().isEmpty()) continue;
-        rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>").arg(action->shortcut().toString(QKeySequence::NativeText).toHtmlEscaped(), action->text().remove(u'&').toHtmlEscaped());
+        rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(action->shortcut().toString(QKeySequence::NativeText).toHtmlEscaped(),
+                         action->text().remove(u'&').toHtmlEscaped());
     }
-    rows += QStringLiteral("<tr><td>Enter&nbsp;&nbsp;</td><td>%1</td></tr><tr><td>Shift+Enter&nbsp;&nbsp;</td><td>%2</td></tr>").arg(tr("Send the message"), tr("New line in the message"));
-    auto* box = new QMessageBox(QMessageBox::NoIcon, tr("Keyboard shortcuts"), QStringLiteral("<table>%1</table>").arg(rows), QMessageBox::Close, this);
+    rows += QStringLiteral(
+                "<tr><td>Enter&nbsp;&nbsp;</td><td>%1</td></tr><tr><td>Shift+Enter&nbsp;&nbsp;</td><td>%2</td></tr>")
+                .arg(tr("Send the message"), tr("New line in the message"));
+    auto* box = new QMessageBox(QMessageBox::NoIcon, tr("Keyboard shortcuts"),
+                                QStringLiteral("<table>%1</table>").arg(rows), QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }
 
 void MainWindow::about() {
     auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About Hearth"),
-                                tr("<h3>Hearth %1</h3><p>Chat with language models that are bigger than your graphics card.</p><p>Everything is computed on this computer. Nothing is sent anywhere.</p>").arg(QCoreApplication::applicationVersion()),
+                                tr("<h3>Hearth %1</h3><p>Chat with language models that are bigger than your graphics "
+                                   "card.</p><p>Everything is computed on this computer. Nothing is sent anywhere.</p>")
+                                    .arg(QCoreApplication::applicationVersion()),
                                 QMessageBox::Close, this);
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->setIconPixmap(windowIcon().pixmap(64, 64));
@@ -200,8 +221,12 @@ void MainWindow::about() {
 /// A model wrote the address, so it is shown before anything opens it, and only what a browser or a mail program takes.
 void MainWindow::openLink(const QString& target) {
     const QUrl url(target);
-    const bool opens = QStringList{QStringLiteral("http"), QStringLiteral("https"), QStringLiteral("mailto")}.contains(url.scheme());
-    auto* question = new QMessageBox(QMessageBox::Question, tr("Link"), opens ? tr("Open this address? The model wrote it; nobody has checked it.") : tr("Hearth does not open addresses of this kind."), QMessageBox::Cancel, this);
+    const bool opens =
+        QStringList{QStringLiteral("http"), QStringLiteral("https"), QStringLiteral("mailto")}.contains(url.scheme());
+    auto* question = new QMessageBox(QMessageBox::Question, tr("Link"),
+                                     opens ? tr("Open this address? The model wrote it; nobody has checked it.")
+                                           : tr("Hearth does not open addresses of this kind."),
+                                     QMessageBox::Cancel, this);
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setInformativeText(target);
     question->setTextFormat(Qt::PlainText);

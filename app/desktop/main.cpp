@@ -34,10 +34,14 @@ int main(int argc, char** argv) {
     QSettings::setDefaultFormat(QSettings::IniFormat);
 
     QCommandLineParser parser;
-    parser.setApplicationDescription(QCoreApplication::translate("main", "Chat with language models that are bigger than your graphics card."));
+    parser.setApplicationDescription(
+        QCoreApplication::translate("main", "Chat with language models that are bigger than your graphics card."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("model"), QCoreApplication::translate("main", "A model file; without one the starter model answers."), QStringLiteral("[MODEL.gguf]"));
+    parser.addPositionalArgument(
+        QStringLiteral("model"),
+        QCoreApplication::translate("main", "A model file; without one the starter model answers."),
+        QStringLiteral("[MODEL.gguf]"));
     parser.process(app);
 
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());

@@ -47,7 +47,8 @@ public:
 
     void unload() override {}
 
-    ui::Outcome reply(const QList<ui::ChatMessage>& messages, const ui::ReplyOptions&, const Listener& listener, std::stop_token stop) override {
+    ui::Outcome reply(const QList<ui::ChatMessage>& messages, const ui::ReplyOptions&, const Listener& listener,
+                      std::stop_token stop) override {
         ++script_->replies;
         {
             const QMutexLocker lock(&script_->mutex);

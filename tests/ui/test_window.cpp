@@ -1,3 +1,4 @@
+#include <QAbstractItemModelTester>
 #include <QAccessible>
 #include <QApplication>
 #include <QClipboard>
@@ -77,7 +78,9 @@ struct Stage {
         QTest::keyClicks(&input(), text);
         QTest::keyClick(&input(), Qt::Key_Return);
     }
-    bool idle() { return QTest::qWaitFor([this] { return !worker.busy(); }, 30000); }
+    bool idle() {
+        return QTest::qWaitFor([this] { return !worker.busy(); }, 30000);
+    }
     QString text(int row) { return messages().index(row).data(ConversationModel::TextRole).toString(); }
     QAction* action(const char* name) { return window.findChild<QAction*>(QLatin1StringView(name)); }
     QString label(const char* name) { return window.findChild<QLabel*>(QLatin1StringView(name))->text(); }
@@ -108,6 +111,7 @@ private Q_SLOTS:
     void linksAndImagesOpenNothing();
     void everythingHasAKeyOrAName();
     void messagesAreReadOut();
+    void coloursFollowTheChoice();
     void theWindowRemembersItsSize();
 
 private:
@@ -129,11 +133,13 @@ void TestWindow::enterSendsAndTheReplyIsRead() {
     QCOMPARE(stage.text(0), QStringLiteral("Hi there"));
     QCOMPARE(stage.text(1), QStringLiteral("Hello."));
     QVERIFY(stage.input().toPlainText().isEmpty());
-    QVERIFY2(stage.label("status_device").contains(QStringLiteral("cpu, none, 1 thread")), qPrintable(stage.label("status_device")));
+    QVERIFY2(stage.label("status_device").contains(QStringLiteral("cpu, none, 1 thread")),
+             qPrintable(stage.label("status_device")));
     QCOMPARE(stage.label("status_model"), QStringLiteral("Fake"));
     QVERIFY2(stage.label("status_context").contains(QStringLiteral("11")), qPrintable(stage.label("status_context")));
-    QVERIFY2(stage.label("status_speed").contains(QLocale().toString(12.5, 'f', 1)), qPrintable(stage.label("status_speed")));
-    QTest::keyClick(&stage.input(), Qt::Key_Return);   // nothing written, nothing sent
+    QVERIFY2(stage.label("status_speed").contains(QLocale().toString(12.5, 'f', 1)),
+             qPrintable(stage.label("status_speed")));
+    QTest::keyClick(&stage.input(), Qt::Key_Return);  // nothing written, nothing sent
     QCOMPARE(stage.messages().rowCount(), 2);
 }
 
@@ -174,7 +180,7 @@ void TestWindow::stopTakesThePlaceOfSend() {
     stage.type(QStringLiteral("Go on"));
     QTRY_COMPARE(stage.text(1), QStringLiteral("Hello."));
     QCOMPARE(stage.button()->text(), QStringLiteral("Stop"));
-    stage.type(QStringLiteral("not yet"));   // written meanwhile, kept, not sent
+    stage.type(QStringLiteral("not yet"));  // written meanwhile, kept, not sent
     QCOMPARE(stage.input().toPlainText(), QStringLiteral("not yet"));
     QElapsedTimer clock;
     clock.start();
@@ -184,7 +190,7 @@ void TestWindow::stopTakesThePlaceOfSend() {
     QCOMPARE(stage.button()->text(), QStringLiteral("Send"));
     QCOMPARE(stage.messages().lastState(), ConversationModel::State::Stopped);
     QCOMPARE(stage.text(1), QStringLiteral("Hello."));
-    QTest::keyClick(&stage.input(), Qt::Key_Return);   // and by key
+    QTest::keyClick(&stage.input(), Qt::Key_Return);  // and by key
     QTRY_COMPARE(stage.script->replies.load(), 2);
     QTest::keyClick(&stage.window, Qt::Key_Escape);
     QVERIFY(stage.idle());
@@ -193,6 +199,7 @@ void TestWindow::stopTakesThePlaceOfSend() {
 
 void TestWindow::regenerateAndEdit() {
     Stage stage;
+    const QAbstractItemModelTester tester(&stage.messages(), QAbstractItemModelTester::FailureReportingMode::QtTest);
     stage.type(QStringLiteral("first"));
     QVERIFY(stage.idle());
     stage.script->pieces = test::piecesOf(QStringLiteral("Another."));
@@ -238,8 +245,9 @@ void TestWindow::failuresAreRead() {
     QVERIFY(stage.idle());
     QCOMPARE(stage.messages().lastState(), ConversationModel::State::Failed);
     const QString note = stage.messages().index(1).data(ConversationModel::NotesRole).toStringList().join(u' ');
-    for (const char* words : {"cannot go on", "the memory is full", "Choose a smaller context"}) QVERIFY2(note.contains(QLatin1StringView(words)), qPrintable(note));
-    QCOMPARE(stage.text(1), QStringLiteral("Hello."));   // what had come is kept
+    for (const char* words : {"cannot go on", "the memory is full", "Choose a smaller context"})
+        QVERIFY2(note.contains(QLatin1StringView(words)), qPrintable(note));
+    QCOMPARE(stage.text(1), QStringLiteral("Hello."));  // what had come is kept
     stage.script->fails = false;
     stage.type(QStringLiteral("Again"));
     QVERIFY(stage.idle());
@@ -250,7 +258,8 @@ void TestWindow::failuresAreRead() {
     QVERIFY(stage.idle());
     QVERIFY(stage.window.pane().banner().isVisible());
     const QString sentence = stage.window.pane().banner().text();
-    for (const char* words : {"bad.gguf", "the file ends after 12 bytes", "Get it again"}) QVERIFY2(sentence.contains(QLatin1StringView(words)), qPrintable(sentence));
+    for (const char* words : {"bad.gguf", "the file ends after 12 bytes", "Get it again"})
+        QVERIFY2(sentence.contains(QLatin1StringView(words)), qPrintable(sentence));
     QCOMPARE(stage.label("status_model"), QStringLiteral("Fake"));
 }
 
@@ -262,7 +271,8 @@ void TestWindow::withoutAModelTheWindowSaysWhatToDo() {
     QTest::keyClicks(&stage.input(), QStringLiteral("Hi"));
     QVERIFY(!stage.button()->isEnabled());
     for (auto* button : stage.window.pane().findChildren<QPushButton*>())
-        if (button->isVisible() && button->text().startsWith(QStringLiteral("Open a model"))) QTest::mouseClick(button, Qt::LeftButton);
+        if (button->isVisible() && button->text().startsWith(QStringLiteral("Open a model")))
+            QTest::mouseClick(button, Qt::LeftButton);
     auto* dialog = stage.window.findChild<QFileDialog*>();
     QVERIFY(dialog && dialog->isVisible());
     dialog->reject();
@@ -290,19 +300,23 @@ void TestWindow::droppedFilesAreOpened() {
 
 void TestWindow::thinkingIsFolded() {
     Stage stage;
-    stage.script->pieces = {{Channel::Thinking, QStringLiteral("Let me see.\nLine two.\nLine three.")}, {Channel::Answer, QStringLiteral("42")}};
+    stage.script->pieces = {{Channel::Thinking, QStringLiteral("Let me see.\nLine two.\nLine three.")},
+                            {Channel::Answer, QStringLiteral("42")}};
     stage.type(QStringLiteral("What is it?"));
     QVERIFY(stage.idle());
     const QModelIndex reply = stage.messages().index(1);
-    QCOMPARE(reply.data(ConversationModel::ThinkingRole).toString(), QStringLiteral("Let me see.\nLine two.\nLine three."));
+    QCOMPARE(reply.data(ConversationModel::ThinkingRole).toString(),
+             QStringLiteral("Let me see.\nLine two.\nLine three."));
     QCOMPARE(stage.text(1), QStringLiteral("42"));
     QVERIFY(reply.data(ConversationModel::FoldedRole).toBool());
     stage.view().selectAll();
     QVERIFY(!stage.view().selectedText().contains(QStringLiteral("Let me see")));
     // The line that unfolds lies below the name of the one who answers.
     const double em = QFontMetricsF(stage.view().font()).height();
-    const QPoint line(static_cast<int>((stage.view().viewport()->width() - std::min(46 * em, stage.view().viewport()->width() - 2 * em)) / 2 + em),
-                      static_cast<int>(stage.view().messageTop(1) + em * 1.9));
+    const QPoint line(
+        static_cast<int>(
+            (stage.view().viewport()->width() - std::min(46 * em, stage.view().viewport()->width() - 2 * em)) / 2 + em),
+        static_cast<int>(stage.view().messageTop(1) + em * 1.9));
     QTest::mouseClick(stage.view().viewport(), Qt::LeftButton, Qt::NoModifier, line);
     QVERIFY(!reply.data(ConversationModel::FoldedRole).toBool());
     stage.action("fold_thinking")->trigger();
@@ -344,7 +358,11 @@ void TestWindow::framesAreShort() {
     Stage stage;
     QString reply;
     for (int i = 0; reply.size() < 32 * 1024; ++i)
-        reply += QStringLiteral("## Part %1\n\nSome *words* about `code` that fill a line or two of the window, with a [link](https://example.com).\n\n- one\n- two\n\n```cpp\nfor (int i = 0; i < %1; ++i)\n    sum += x[i];\n```\n\n").arg(i);
+        reply += QStringLiteral(
+                     "## Part %1\n\nSome *words* about `code` that fill a line or two of the window, with a "
+                     "[link](https://example.com).\n\n- one\n- two\n\n```cpp\nfor (int i = 0; i < %1; ++i)\n    sum += "
+                     "x[i];\n```\n\n")
+                     .arg(i);
     stage.script->pieces = test::piecesOf(reply);
     stage.script->pause_us = 200;
     auto* app = static_cast<MeasuringApplication*>(qApp);
@@ -363,7 +381,10 @@ void TestWindow::framesAreShort() {
     std::erase_if(app->costs, [](double ms) { return ms < 0.1; });
     std::ranges::sort(app->costs);
     const double longest = app->costs.back(), p99 = app->costs[app->costs.size() * 99 / 100];
-    qInfo("GUI thread while a reply of 32 KB streams: %d frames, %.2f ms of processor time each; events: 99 %% within %.2f ms, longest %.2f ms by the clock on the wall", frames, each, p99, longest);
+    qInfo(
+        "GUI thread while a reply of 32 KB streams: %d frames, %.2f ms of processor time each; events: 99 %% within "
+        "%.2f ms, longest %.2f ms by the clock on the wall",
+        frames, each, p99, longest);
     QVERIFY(frames > 20);
     QVERIFY2(each <= 8, qPrintable(QString::number(each)));
 }
@@ -374,7 +395,10 @@ void TestWindow::aLongChatOpensSoon() {
     for (int i = 0; i < 250; ++i) {
         messages.addUserMessage(QStringLiteral("Question %1").arg(i));
         messages.beginReply(QStringLiteral("Fake"));
-        messages.append(test::piecesOf(QStringLiteral("An answer of *some* length. ").repeated(60) + QStringLiteral("\n\n```\ncode\n```\n"), 2000), 1);
+        messages.append(test::piecesOf(QStringLiteral("An answer of *some* length. ").repeated(60) +
+                                           QStringLiteral("\n\n```\ncode\n```\n"),
+                                       2000),
+                        1);
         messages.endReply(ConversationModel::State::Complete, {}, {});
     }
     const double begin = threadMilliseconds();
@@ -400,22 +424,26 @@ void TestWindow::copies() {
     stage.view().setFocus();
     QTest::keyClick(&stage.view(), Qt::Key_A, Qt::ControlModifier);
     QTest::keyClick(&stage.view(), Qt::Key_C, Qt::ControlModifier);
-    QCOMPARE(clipboard->text(), QStringLiteral("Show me\n\n") + stage.text(1));   // whole messages: their Markdown
+    QCOMPARE(clipboard->text(), QStringLiteral("Show me\n\n") + stage.text(1));  // whole messages: their Markdown
     // A part, by mouse: from the head of the reply to its end.
     QWidget* page = stage.view().viewport();
     const int y = static_cast<int>(stage.view().messageTop(1));
     QTest::mousePress(page, Qt::LeftButton, Qt::NoModifier, QPoint(page->width() / 2, y + 2));
     QTest::mouseMove(page, QPoint(page->width() - 3, page->height() - 3));
-    QMouseEvent move(QEvent::MouseMove, QPointF(page->width() - 3, page->height() - 3), page->mapToGlobal(QPointF(page->width() - 3, page->height() - 3)), Qt::LeftButton, Qt::LeftButton, Qt::NoModifier);
+    QMouseEvent move(QEvent::MouseMove, QPointF(page->width() - 3, page->height() - 3),
+                     page->mapToGlobal(QPointF(page->width() - 3, page->height() - 3)), Qt::LeftButton, Qt::LeftButton,
+                     Qt::NoModifier);
     QApplication::sendEvent(page, &move);
     QTest::mouseRelease(page, Qt::LeftButton, Qt::NoModifier, QPoint(page->width() - 3, page->height() - 3));
     QVERIFY(stage.view().hasSelection());
-    QVERIFY2(stage.view().selectedText().endsWith(QStringLiteral("That is all.")), qPrintable(stage.view().selectedText()));
+    QVERIFY2(stage.view().selectedText().endsWith(QStringLiteral("That is all.")),
+             qPrintable(stage.view().selectedText()));
 }
 
 void TestWindow::linksAndImagesOpenNothing() {
     Stage stage;
-    stage.script->pieces = test::piecesOf(QStringLiteral("[click me please, this is a very long link text](file:///etc/passwd) ![x](file:///etc/hostname)"));
+    stage.script->pieces = test::piecesOf(QStringLiteral(
+        "[click me please, this is a very long link text](file:///etc/passwd) ![x](file:///etc/hostname)"));
     stage.type(QStringLiteral("Link?"));
     QVERIFY(stage.idle());
     Q_EMIT stage.view().linkActivated(QStringLiteral("file:///etc/passwd"));
@@ -431,7 +459,8 @@ void TestWindow::everythingHasAKeyOrAName() {
     for (const QAction* menu : stage.window.menuBar()->actions()) {
         QVERIFY2(menu->text().contains(u'&'), qPrintable(menu->text()));
         for (const QAction* entry : menu->menu()->actions()) {
-            if (!entry->isSeparator()) QVERIFY2(entry->text().contains(u'&') || !entry->shortcut().isEmpty(), qPrintable(entry->text()));
+            if (!entry->isSeparator())
+                QVERIFY2(entry->text().contains(u'&') || !entry->shortcut().isEmpty(), qPrintable(entry->text()));
         }
     }
     for (const QWidget* widget : stage.window.findChildren<QWidget*>()) {
@@ -442,7 +471,8 @@ void TestWindow::everythingHasAKeyOrAName() {
     QMap<QString, QString> keys;
     for (const QAction* action : stage.window.findChildren<QAction*>()) {
         for (const QKeySequence& key : action->shortcuts()) {
-            QVERIFY2(!keys.contains(key.toString()), qPrintable(key.toString() + QStringLiteral(": ") + action->text()));
+            QVERIFY2(!keys.contains(key.toString()),
+                     qPrintable(key.toString() + QStringLiteral(": ") + action->text()));
             keys[key.toString()] = action->text();
         }
     }
@@ -462,6 +492,21 @@ void TestWindow::messagesAreReadOut() {
     QCOMPARE(list->indexOfChild(list->child(1)), 1);
     const QPoint middle = list->child(0)->rect().center();
     QCOMPARE(list->childAt(middle.x(), middle.y()), list->child(0));
+}
+
+void TestWindow::coloursFollowTheChoice() {
+    Stage stage;
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    const auto ground = [&stage] { return stage.view().viewport()->grab().toImage().pixelColor(3, 60).lightness(); };
+    applyTheme(Theme::Dark);
+    QTRY_VERIFY(ground() < 80);
+    applyTheme(Theme::Light);
+    QTRY_VERIFY(ground() > 200);
+    applyTheme(Theme::System);
+    stage.context.settings.setTheme(Theme::Dark);
+    QVERIFY(stage.context.settings.theme() == Theme::Dark);
+    stage.context.settings.setTheme(Theme::System);
 }
 
 void TestWindow::theWindowRemembersItsSize() {

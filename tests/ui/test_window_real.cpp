@@ -38,7 +38,9 @@ struct Stage {
         window.show();
         (void)QTest::qWaitForWindowExposed(&window);
     }
-    bool idle() { return QTest::qWaitFor([this] { return !worker.busy(); }, 120000); }
+    bool idle() {
+        return QTest::qWaitFor([this] { return !worker.busy(); }, 120000);
+    }
     void type(const QString& text) {
         QTest::keyClicks(&window.pane().input(), text);
         QTest::keyClick(&window.pane().input(), Qt::Key_Return);
@@ -60,7 +62,8 @@ void TestWindowReal::talksAndStops() {
     stage.window.openModel(story());
     QVERIFY(stage.idle());
     QVERIFY(stage.worker.model());
-    QVERIFY2(stage.worker.model()->device.startsWith(QStringLiteral("cpu, ")), qPrintable(stage.worker.model()->device));
+    QVERIFY2(stage.worker.model()->device.startsWith(QStringLiteral("cpu, ")),
+             qPrintable(stage.worker.model()->device));
     stage.type(QStringLiteral("Once upon a time"));
     QTRY_VERIFY_WITH_TIMEOUT(!stage.text(1).isEmpty() || !stage.worker.busy(), 60000);
     QElapsedTimer clock;
@@ -82,7 +85,9 @@ void TestWindowReal::aBrokenFileIsASentence() {
     QFile whole(story());
     QVERIFY(whole.open(QIODevice::ReadOnly));
     const QByteArray bytes = whole.readAll();
-    const QList<QPair<QString, QByteArray>> files = {{QStringLiteral("half.gguf"), bytes.left(bytes.size() / 2)}, {QStringLiteral("empty.gguf"), {}}, {QStringLiteral("text.gguf"), "just some text"}};
+    const QList<QPair<QString, QByteArray>> files = {{QStringLiteral("half.gguf"), bytes.left(bytes.size() / 2)},
+                                                     {QStringLiteral("empty.gguf"), {}},
+                                                     {QStringLiteral("text.gguf"), "just some text"}};
     for (const auto& [name, content] : files) {
         Stage stage;
         const QString path = folder_.filePath(name);

@@ -28,8 +28,10 @@ namespace {
 struct Endings {
     QMap<quint64, QStringList> all;
     explicit Endings(Worker& worker) {
-        QObject::connect(&worker, &Worker::finished, &worker, [this](quint64 r) { all[r] << QStringLiteral("finished"); });
-        QObject::connect(&worker, &Worker::stopped, &worker, [this](quint64 r) { all[r] << QStringLiteral("stopped"); });
+        QObject::connect(&worker, &Worker::finished, &worker,
+                         [this](quint64 r) { all[r] << QStringLiteral("finished"); });
+        QObject::connect(&worker, &Worker::stopped, &worker,
+                         [this](quint64 r) { all[r] << QStringLiteral("stopped"); });
         QObject::connect(&worker, &Worker::failed, &worker, [this](quint64 r) { all[r] << QStringLiteral("failed"); });
     }
 };
@@ -43,7 +45,8 @@ void TestWorker::everyRequestEndsOnce() {
     Worker worker(std::make_unique<FakeEngine>(script));
     Endings endings(worker);
     QSignalSpy busy(&worker, &Worker::busyChanged);
-    const quint64 load = worker.load(QStringLiteral("x.gguf")), reply = worker.reply(question), unload = worker.unload();
+    const quint64 load = worker.load(QStringLiteral("x.gguf")), reply = worker.reply(question),
+                  unload = worker.unload();
     QVERIFY(worker.busy());
     QTRY_VERIFY(!worker.busy());
     QCOMPARE(endings.all.value(load), QStringList{QStringLiteral("finished")});
@@ -75,7 +78,8 @@ void TestWorker::textComesOnceAFrameAndWhole() {
     QTRY_VERIFY_WITH_TIMEOUT(ended, 30000);
     QCOMPARE(arrived, text);
     QVERIFY(!late);
-    QVERIFY2(frames <= clock.elapsed() / 16 + 2, qPrintable(QStringLiteral("%1 frames in %2 ms").arg(frames).arg(clock.elapsed())));
+    QVERIFY2(frames <= clock.elapsed() / 16 + 2,
+             qPrintable(QStringLiteral("%1 frames in %2 ms").arg(frames).arg(clock.elapsed())));
     QVERIFY(frames < script->pieces.size() / 4);
 }
 
@@ -115,7 +119,8 @@ void TestWorker::aFailureHasWords() {
     Failure failure;
     QString text;
     connect(&worker, &Worker::failed, this, [&](quint64, const Failure& f) { failure = f; });
-    connect(&worker, &Worker::textArrived, this, [&](quint64, const QList<TextPiece>& pieces) { text += pieces.first().text; });
+    connect(&worker, &Worker::textArrived, this,
+            [&](quint64, const QList<TextPiece>& pieces) { text += pieces.first().text; });
     worker.reply(question);
     QTRY_VERIFY(!worker.busy());
     QCOMPARE(failure.what, QStringLiteral("cannot go on"));

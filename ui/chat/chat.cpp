@@ -15,7 +15,8 @@ Chat::Chat(Worker& worker, QObject* parent) : QObject(parent), worker_(worker) {
     });
     connect(&worker_, &Worker::finished, this, [this](quint64 request, const Outcome& outcome) {
         QStringList notes = outcome.notes;
-        if (outcome.end == End::ContextFull) notes << tr("The context is full, so the reply ends here. A new chat begins with an empty one.");
+        if (outcome.end == End::ContextFull)
+            notes << tr("The context is full, so the reply ends here. A new chat begins with an empty one.");
         if (outcome.end == End::TokenLimit) notes << tr("The reply reached its limit of tokens.");
         end(request, State::Complete, outcome, notes);
     });

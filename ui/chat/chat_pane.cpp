@@ -14,7 +14,8 @@ ChatPane::ChatPane(QWidget* parent)
       view_(new ChatView),
       empty_title_(new QLabel),
       empty_text_(new QLabel),
-      edit_hint_(new QLabel(tr("You are changing your last message; sending it replaces what followed. Esc leaves it as it was."))),
+      edit_hint_(new QLabel(
+          tr("You are changing your last message; sending it replaces what followed. Esc leaves it as it was."))),
       empty_button_(new QPushButton),
       button_(new QPushButton),
       input_(new InputBox) {
@@ -42,6 +43,7 @@ ChatPane::ChatPane(QWidget* parent)
     edit_hint_->hide();
     button_->setObjectName(QStringLiteral("send_or_stop"));
     button_->setAutoDefault(false);
+    button_->setMinimumHeight(input_->minimumHeight());
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
     line->addWidget(input_, 1);
@@ -104,7 +106,8 @@ void ChatPane::refresh() {
     const bool replying = chat_ != nullptr && chat_->replying(), stopping = replying && chat_->stopping();
     button_->setText(stopping ? tr("Stopping …") : replying ? tr("Stop") : tr("Send"));
     button_->setToolTip(replying ? tr("Esc") : tr("Enter"));
-    button_->setEnabled(replying ? !stopping : chat_ != nullptr && chat_->canSend() && !input_->toPlainText().trimmed().isEmpty());
+    button_->setEnabled(replying ? !stopping
+                                 : chat_ != nullptr && chat_->canSend() && !input_->toPlainText().trimmed().isEmpty());
     view_->setIdle(chat_ != nullptr && chat_->canSend());
     pages_->setCurrentIndex(chat_ != nullptr && !chat_->messages().isEmpty() ? 1 : 0);
 }

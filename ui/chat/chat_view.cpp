@@ -33,8 +33,10 @@ void ChatView::setModel(QAbstractItemModel* model) {
     if (model_) model_->disconnect(this);
     model_ = model;
     if (model_) {
-        connect(model_, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex&, int first, int last) { rowsInserted(first, last); });
-        connect(model_, &QAbstractItemModel::rowsRemoved, this, [this](const QModelIndex&, int first, int last) { rowsRemoved(first, last); });
+        connect(model_, &QAbstractItemModel::rowsInserted, this,
+                [this](const QModelIndex&, int first, int last) { rowsInserted(first, last); });
+        connect(model_, &QAbstractItemModel::rowsRemoved, this,
+                [this](const QModelIndex&, int first, int last) { rowsRemoved(first, last); });
         connect(model_, &QAbstractItemModel::modelReset, this, &ChatView::reset);
         connect(model_, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex& from, const QModelIndex& to) {
             const Anchor held = anchor();
@@ -150,7 +152,8 @@ void ChatView::relayout(const Anchor& anchor) {
         stack();
         QScrollBar* bar = verticalScrollBar();
         if (following_) bar->setValue(bar->maximum());
-        else if (anchor.row >= 0 && anchor.row < static_cast<int>(rows_.size())) bar->setValue(static_cast<int>(rows_[static_cast<size_t>(anchor.row)].top + anchor.offset));
+        else if (anchor.row >= 0 && anchor.row < static_cast<int>(rows_.size()))
+            bar->setValue(static_cast<int>(rows_[static_cast<size_t>(anchor.row)].top + anchor.offset));
         if (!layOutVisible()) break;
     }
     arranging_ = false;
@@ -174,7 +177,8 @@ void ChatView::scrollToEnd() {
 
 void ChatView::scrollContentsBy(int, int) {
     if (arranging_) return;
-    following_ = verticalScrollBar()->value() >= verticalScrollBar()->maximum() - QFontMetrics(style_.font).lineSpacing();
+    following_ =
+        verticalScrollBar()->value() >= verticalScrollBar()->maximum() - QFontMetrics(style_.font).lineSpacing();
     relayout(anchor());
 }
 
@@ -188,7 +192,9 @@ void ChatView::resizeEvent(QResizeEvent* event) {
 
 void ChatView::changeEvent(QEvent* event) {
     QAbstractScrollArea::changeEvent(event);
-    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange || event->type() == QEvent::StyleChange) restyle();
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::PaletteChange ||
+        event->type() == QEvent::StyleChange)
+        restyle();
 }
 
 MessageItem::Options ChatView::options(int row) const {
@@ -197,7 +203,8 @@ MessageItem::Options ChatView::options(int row) const {
             if (model_->index(r, 0).data(ConversationModel::AuthorRole).value<Role>() == author) return r == row;
         return false;
     };
-    return {.last_question = is(Role::User), .last_reply = is(Role::Assistant), .idle = idle_, .hovered = row == hovered_};
+    return {
+        .last_question = is(Role::User), .last_reply = is(Role::Assistant), .idle = idle_, .hovered = row == hovered_};
 }
 
 bool ChatView::selectionOf(int row, MessageItem::Selection& selection) const {
@@ -222,7 +229,8 @@ void ChatView::paintEvent(QPaintEvent* event) {
         const QPointF origin(left(), row.top - top);
         painter.save();
         painter.translate(origin);
-        row.item.paint(painter, model_->index(r, 0), style_, options(r), selected ? &selection : nullptr, QRectF(event->rect()).translated(-origin));
+        row.item.paint(painter, model_->index(r, 0), style_, options(r), selected ? &selection : nullptr,
+                       QRectF(event->rect()).translated(-origin));
         painter.restore();
     }
     if (hasFocus()) {

@@ -64,7 +64,7 @@ private:
     };
     struct Anchor {
         int row = -1;
-        double offset = 0;   ///< of the viewport's top below the message's top
+        double offset = 0;  ///< of the viewport's top below the message's top
     };
     void rowsInserted(int first, int last);
     void rowsRemoved(int first, int last);
@@ -91,7 +91,7 @@ private:
         MessageItem item;
         double top = 0;
     };
-    mutable std::vector<Row> rows_;   ///< mutable: copying lays out what had been released
+    mutable std::vector<Row> rows_;  ///< mutable: copying lays out what had been released
     ChatStyle style_;
     bool following_ = true, idle_ = true, arranging_ = false, selecting_ = false;
     int hovered_ = -1;

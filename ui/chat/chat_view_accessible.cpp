@@ -25,7 +25,8 @@ public:
     QAccessible::State state() const override {
         QAccessible::State state;
         state.readOnly = true;
-        state.offscreen = !rect().intersects(QRect(view_->viewport()->mapToGlobal(QPoint()), view_->viewport()->size()));
+        state.offscreen =
+            !rect().intersects(QRect(view_->viewport()->mapToGlobal(QPoint()), view_->viewport()->size()));
         return state;
     }
 
@@ -40,7 +41,11 @@ public:
         const QString body = index.data(ConversationModel::TextRole).toString();
         switch (kind) {
             case QAccessible::Name:
-                return ChatView::tr("%1, message %2 of %3: %4").arg(index.data(ConversationModel::NameRole).toString()).arg(row_ + 1).arg(view_->model()->rowCount()).arg(body);
+                return ChatView::tr("%1, message %2 of %3: %4")
+                    .arg(index.data(ConversationModel::NameRole).toString())
+                    .arg(row_ + 1)
+                    .arg(view_->model()->rowCount())
+                    .arg(body);
             case QAccessible::Value: return body;
             case QAccessible::Description: return index.data(ConversationModel::NotesRole).toStringList().join(u' ');
             default: return {};
@@ -71,7 +76,8 @@ int ChatViewAccessible::childCount() const { return view().model() != nullptr ? 
 
 QAccessibleInterface* ChatViewAccessible::child(int index) const {
     if (index < 0 || index >= childCount()) return nullptr;
-    if (!children_.contains(index)) children_[index] = QAccessible::registerAccessibleInterface(new MessageAccessible(&view(), index));
+    if (!children_.contains(index))
+        children_[index] = QAccessible::registerAccessibleInterface(new MessageAccessible(&view(), index));
     return QAccessible::accessibleInterface(children_[index]);
 }
 

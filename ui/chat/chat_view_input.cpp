@@ -34,9 +34,15 @@ void ChatView::copyText(const QString& text, const QString& what) {
 void ChatView::act(int row, const MessageItem::Hit& hit) {
     const QModelIndex index = model_->index(row, 0);
     switch (hit.action) {
-        case MessageItem::Action::Copy: copyText(index.data(ConversationModel::TextRole).toString(), tr("Message copied")); break;
-        case MessageItem::Action::CopyCode: copyText(rows_[static_cast<size_t>(row)].item.segmentText(hit.segment), tr("Code copied")); break;
-        case MessageItem::Action::Fold: model_->setData(index, !index.data(ConversationModel::FoldedRole).toBool(), ConversationModel::FoldedRole); break;
+        case MessageItem::Action::Copy:
+            copyText(index.data(ConversationModel::TextRole).toString(), tr("Message copied"));
+            break;
+        case MessageItem::Action::CopyCode:
+            copyText(rows_[static_cast<size_t>(row)].item.segmentText(hit.segment), tr("Code copied"));
+            break;
+        case MessageItem::Action::Fold:
+            model_->setData(index, !index.data(ConversationModel::FoldedRole).toBool(), ConversationModel::FoldedRole);
+            break;
         case MessageItem::Action::Edit: Q_EMIT editRequested(); break;
         case MessageItem::Action::Regenerate: Q_EMIT regenerateRequested(); break;
         case MessageItem::Action::None: break;
@@ -136,7 +142,10 @@ void ChatView::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
         case Qt::Key_Home: bar->setValue(0); break;
         case Qt::Key_End: scrollToEnd(); break;
-        case Qt::Key_Space: bar->triggerAction(event->modifiers() & Qt::ShiftModifier ? QScrollBar::SliderPageStepSub : QScrollBar::SliderPageStepAdd); break;
+        case Qt::Key_Space:
+            bar->triggerAction(event->modifiers() & Qt::ShiftModifier ? QScrollBar::SliderPageStepSub
+                                                                      : QScrollBar::SliderPageStepAdd);
+            break;
         default: QAbstractScrollArea::keyPressEvent(event);
     }
 }

@@ -2,7 +2,9 @@
 
 namespace hearth::ui {
 
-int ConversationModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(messages_.size()); }
+int ConversationModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(messages_.size());
+}
 
 QVariant ConversationModel::data(const QModelIndex& index, int role) const {
     if (!checkIndex(index, CheckIndexOption::IndexIsValid)) return {};
@@ -24,9 +26,10 @@ QVariant ConversationModel::data(const QModelIndex& index, int role) const {
 }
 
 QHash<int, QByteArray> ConversationModel::roleNames() const {
-    return {{TextRole, "text"},   {AuthorRole, "author"}, {ThinkingRole, "thinking"}, {StateRole, "state"},
-            {FoldedRole, "folded"}, {NotesRole, "notes"},   {TokensRole, "tokens"},     {SecondsRole, "seconds"},
-            {ThinkingSecondsRole, "thinkingSeconds"}, {SpeedRole, "speed"}, {NameRole, "name"}};
+    return {{TextRole, "text"},     {AuthorRole, "author"},   {ThinkingRole, "thinking"},
+            {StateRole, "state"},   {FoldedRole, "folded"},   {NotesRole, "notes"},
+            {TokensRole, "tokens"}, {SecondsRole, "seconds"}, {ThinkingSecondsRole, "thinkingSeconds"},
+            {SpeedRole, "speed"},   {NameRole, "name"}};
 }
 
 bool ConversationModel::setData(const QModelIndex& index, const QVariant& value, int role) {
@@ -91,7 +94,9 @@ int ConversationModel::lastRow(Role author) const {
     return -1;
 }
 
-ConversationModel::State ConversationModel::lastState() const { return messages_.empty() ? State::Complete : messages_.back().state; }
+ConversationModel::State ConversationModel::lastState() const {
+    return messages_.empty() ? State::Complete : messages_.back().state;
+}
 
 QList<ChatMessage> ConversationModel::forEngine(const QString& system_prompt) const {
     QList<ChatMessage> all;

@@ -15,7 +15,8 @@ namespace {
 QStringList modelFiles(const QMimeData* source) {
     QStringList paths;
     for (const QUrl& url : source->urls())
-        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive)) paths << url.toLocalFile();
+        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive))
+            paths << url.toLocalFile();
     return paths;
 }
 
@@ -26,6 +27,7 @@ InputBox::InputBox(QWidget* parent) : QPlainTextEdit(parent) {
     setAccessibleName(tr("Your message"));
     setPlaceholderText(tr("Write a message …"));
     setTabChangesFocus(true);
+    document()->setDocumentMargin(std::round(QFontMetricsF(font()).lineSpacing() * 0.45));
     connect(document()->documentLayout(), &QAbstractTextDocumentLayout::documentSizeChanged, this, &InputBox::fit);
     fit();
 }
@@ -36,11 +38,11 @@ void InputBox::setMaximumGrowth(int pixels) {
 }
 
 void InputBox::fit() {
-    const double lines = document()->documentLayout()->documentSize().height();   // a plain text's height is told in lines
+    const double lines =
+        document()->documentLayout()->documentSize().height();   // a plain text's height is told in lines
     const double text = std::max(lines, 1.0) * QFontMetricsF(font()).lineSpacing() + 2 * document()->documentMargin();
     const int wanted = static_cast<int>(std::ceil(text)) + 2 * frameWidth() + 2;
-    const int least = static_cast<int>(QFontMetricsF(font()).lineSpacing() * 2);
-    setFixedHeight(std::clamp(wanted, least, std::max(least, most_)));
+    setFixedHeight(std::min(wanted, most_));
     setVerticalScrollBarPolicy(wanted > most_ ? Qt::ScrollBarAsNeeded : Qt::ScrollBarAlwaysOff);
 }
 
@@ -74,7 +76,9 @@ void InputBox::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) fit();
 }
 
-bool InputBox::canInsertFromMimeData(const QMimeData* source) const { return !modelFiles(source).isEmpty() || QPlainTextEdit::canInsertFromMimeData(source); }
+bool InputBox::canInsertFromMimeData(const QMimeData* source) const {
+    return !modelFiles(source).isEmpty() || QPlainTextEdit::canInsertFromMimeData(source);
+}
 
 void InputBox::insertFromMimeData(const QMimeData* source) {
     if (const QStringList paths = modelFiles(source); !paths.isEmpty()) Q_EMIT filesDropped(paths);

@@ -53,7 +53,8 @@ private:
         Fence fence;
         const bool is_fence = readFence(line, fence);
         if (in_fence_) {
-            const bool closes = is_fence && fence.indent < 4 + open_.indent && fence.mark == open_.mark && fence.length >= open_.length && fence.rest.isEmpty();
+            const bool closes = is_fence && fence.indent < 4 + open_.indent && fence.mark == open_.mark &&
+                                fence.length >= open_.length && fence.rest.isEmpty();
             if (!own_) text_ += whole;
             else if (!closes) text_ += whole;
             if (closes) {
@@ -67,7 +68,8 @@ private:
             if (fence.indent == 0) {
                 flush();
                 own_ = true;
-                language_ = fence.rest.left(fence.rest.indexOf(u' ') < 0 ? fence.rest.size() : fence.rest.indexOf(u' ')).toString();
+                language_ = fence.rest.left(fence.rest.indexOf(u' ') < 0 ? fence.rest.size() : fence.rest.indexOf(u' '))
+                                .toString();
             } else {
                 text_ += whole;   // inside a list or a quotation: rendered with what is around it
             }

@@ -27,7 +27,8 @@ QList<Stretch> stretches(const QTextDocument& document) {
     QList<Stretch> all;
     for (QTextBlock block = document.begin(); block.isValid(); block = block.next())
         for (auto it = block.begin(); !it.atEnd(); ++it)
-            all.push_back({it.fragment().position(), it.fragment().position() + it.fragment().length(), it.fragment().charFormat()});
+            all.push_back({it.fragment().position(), it.fragment().position() + it.fragment().length(),
+                           it.fragment().charFormat()});
     return all;
 }
 
@@ -60,7 +61,8 @@ void MarkdownDocument::setSource(const QString& markdown, const QPalette& palett
     const QString empty = QStringLiteral("![]("), kept = QStringLiteral("![\u200b](");
     QString source = QLatin1Char('\n') + markdown;
     setMarkdown(source.replace(empty, kept), MarkdownFeatures(MarkdownDialectGitHub) | MarkdownNoHTML);
-    for (QTextCursor found = find(kept); !found.isNull(); found = find(kept, found)) found.insertText(empty, found.charFormat());
+    for (QTextCursor found = find(kept); !found.isNull(); found = find(kept, found))
+        found.insertText(empty, found.charFormat());
     replaceImages();
     dressTables(palette);
     dressFragments(palette);
@@ -75,7 +77,9 @@ void MarkdownDocument::replaceImages() {
         cursor.setPosition(it->end, QTextCursor::KeepAnchor);
         const QTextImageFormat image = it->format.toImageFormat();
         const QString words = image.property(QTextFormat::ImageAltText).toString().remove(QChar(0x200b));
-        cursor.insertText(words.isEmpty() ? tr("[image: %1]").arg(image.name()) : tr("[image: %1, %2]").arg(words, image.name()), QTextCharFormat());
+        cursor.insertText(
+            words.isEmpty() ? tr("[image: %1]").arg(image.name()) : tr("[image: %1, %2]").arg(words, image.name()),
+            QTextCharFormat());
     }
 }
 

@@ -35,14 +35,16 @@ std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
     if (isUser(index)) {
         all.push_back({Kind::Note, body, {}});   // what people type is shown as they typed it
     } else {
-        for (MarkdownBlock& block : splitMarkdown(body)) all.push_back({block.code ? Kind::Code : Kind::Prose, std::move(block.text), std::move(block.language)});
+        for (MarkdownBlock& block : splitMarkdown(body))
+            all.push_back({block.code ? Kind::Code : Kind::Prose, std::move(block.text), std::move(block.language)});
     }
     for (const QString& note : index.data(Model::NotesRole).toStringList()) all.push_back({Kind::Note, note, {}});
     return all;
 }
 
 void MessageItem::fill(Segment& segment, const Wanted& wanted, const ChatStyle& style) {
-    const bool grows = segment.document && segment.kind == wanted.kind && segment.kind != Kind::Prose && wanted.source.startsWith(segment.source);
+    const bool grows = segment.document && segment.kind == wanted.kind && segment.kind != Kind::Prose &&
+                       wanted.source.startsWith(segment.source);
     if (grows) {
         segment.document->append(wanted.source.mid(segment.source.size()));
     } else {
@@ -122,7 +124,8 @@ QString MessageItem::foldLabel(const QModelIndex& index) {
     const double seconds = index.data(Model::ThinkingSecondsRole).toDouble();
     const bool running = stateOf(index) == Model::State::Streaming && index.data(Model::TextRole).toString().isEmpty();
     const QString words = running ? text("Thinking … %1 s") : text("Thought for %1 s");
-    return (index.data(Model::FoldedRole).toBool() ? QStringLiteral("▸ ") : QStringLiteral("▾ ")) + words.arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
+    return (index.data(Model::FoldedRole).toBool() ? QStringLiteral("▸ ") : QStringLiteral("▾ ")) +
+           words.arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
 }
 
 QString MessageItem::figures(const QModelIndex& index) {
@@ -186,7 +189,8 @@ QString MessageItem::selectedText(const Selection& selection) const {
         const int end = s.document->characterCount() - 1;
         QTextCursor cursor(s.document.get());
         cursor.setPosition(i == selection.from.segment ? std::min(selection.from.position, end) : 0);
-        cursor.setPosition(i == selection.to.segment ? std::min(selection.to.position, end) : end, QTextCursor::KeepAnchor);
+        cursor.setPosition(i == selection.to.segment ? std::min(selection.to.position, end) : end,
+                           QTextCursor::KeepAnchor);
         QString part = cursor.selectedText();
         part.replace(QChar::ParagraphSeparator, u'\n').replace(QChar::LineSeparator, u'\n');
         if (!part.isEmpty()) parts << part;
@@ -194,7 +198,8 @@ QString MessageItem::selectedText(const Selection& selection) const {
     return parts.join(QStringLiteral("\n\n"));
 }
 
-void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style, const Selection* selection, const QRectF& clip) const {
+void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style,
+                               const Selection* selection, const QRectF& clip) const {
     const QRectF all = segment.box.isNull() ? segment.text : segment.box;
     if (!all.intersects(clip)) return;
     const QColor muted = blended(style.palette, 0.62);
@@ -205,7 +210,9 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
         painter.setPen(muted);
         painter.setFont(smaller(style.font));
         const QRectF head(segment.box.left(), segment.box.top(), segment.box.width(), segment.copy.height());
-        painter.drawText(head.adjusted(segment.text.left() - segment.box.left(), 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, segment.language.isEmpty() ? text("code") : segment.language);
+        painter.drawText(head.adjusted(segment.text.left() - segment.box.left(), 0, 0, 0),
+                         Qt::AlignVCenter | Qt::AlignLeft,
+                         segment.language.isEmpty() ? text("code") : segment.language);
         painter.setPen(style.palette.color(QPalette::Link));
         painter.drawText(segment.copy, Qt::AlignCenter, text("Copy"));
     } else if (segment.kind == Kind::Thinking) {
@@ -213,14 +220,16 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
     }
     QAbstractTextDocumentLayout::PaintContext context;
     context.palette = style.palette;
-    if (segment.kind == Kind::Thinking || (segment.kind == Kind::Note && !user_)) context.palette.setColor(QPalette::Text, muted);
+    if (segment.kind == Kind::Thinking || (segment.kind == Kind::Note && !user_))
+        context.palette.setColor(QPalette::Text, muted);
     context.clip = clip.translated(-segment.text.topLeft());
     if (selection != nullptr && number >= selection->from.segment && number <= selection->to.segment) {
         const int end = segment.document->characterCount() - 1;
         QAbstractTextDocumentLayout::Selection mark;
         mark.cursor = QTextCursor(segment.document.get());
         mark.cursor.setPosition(number == selection->from.segment ? std::min(selection->from.position, end) : 0);
-        mark.cursor.setPosition(number == selection->to.segment ? std::min(selection->to.position, end) : end, QTextCursor::KeepAnchor);
+        mark.cursor.setPosition(number == selection->to.segment ? std::min(selection->to.position, end) : end,
+                                QTextCursor::KeepAnchor);
         mark.format.setBackground(style.palette.brush(QPalette::Highlight));
         mark.format.setForeground(style.palette.brush(QPalette::HighlightedText));
         context.selections.push_back(mark);
@@ -231,7 +240,8 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
     painter.restore();
 }
 
-void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatStyle& style, const Options& options, const Selection* selection, const QRectF& clip) const {
+void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatStyle& style, const Options& options,
+                        const Selection* selection, const QRectF& clip) const {
     if (user_) {
         painter.setPen(Qt::NoPen);
         painter.setBrush(blended(style.palette, 0.05));
@@ -241,12 +251,15 @@ void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatS
     bold.setBold(true);
     painter.setFont(bold);
     painter.setPen(style.palette.color(QPalette::Text));
-    painter.drawText(name_, Qt::AlignVCenter | Qt::AlignLeft, QFontMetricsF(bold).elidedText(index.data(Model::NameRole).toString(), Qt::ElideRight, name_.width() * 0.7));
+    painter.drawText(
+        name_, Qt::AlignVCenter | Qt::AlignLeft,
+        QFontMetricsF(bold).elidedText(index.data(Model::NameRole).toString(), Qt::ElideRight, name_.width() * 0.7));
     const QColor muted = blended(style.palette, 0.62);
     painter.setFont(style.font);
     painter.setPen(muted);
     if (!fold_.isNull()) painter.drawText(fold_, Qt::AlignVCenter | Qt::AlignLeft, foldLabel(index));
-    for (int i = 0; i < segments(); ++i) paintSegment(painter, segments_[static_cast<size_t>(i)], i, style, selection, clip);
+    for (int i = 0; i < segments(); ++i)
+        paintSegment(painter, segments_[static_cast<size_t>(i)], i, style, selection, clip);
     painter.setFont(smaller(style.font));
     painter.setPen(muted);
     const Model::State state = stateOf(index);

@@ -29,8 +29,8 @@ public:
     /// What lies at a point.
     struct Hit {
         Action action = Action::None;
-        int segment = -1;     ///< of CopyCode, and of text
-        int position = -1;    ///< in the segment's text, nearest to the point
+        int segment = -1;  ///< of CopyCode, and of text
+        int position = -1;  ///< in the segment's text, nearest to the point
         QString link = {};
     };
     /// Selected text: from one place to another, in (segment, position).
@@ -58,7 +58,8 @@ public:
     /// Forgets the documents, keeps the height.
     void release();
 
-    void paint(QPainter& painter, const QModelIndex& index, const ChatStyle& style, const Options& options, const Selection* selection, const QRectF& clip) const;
+    void paint(QPainter& painter, const QModelIndex& index, const ChatStyle& style, const Options& options,
+               const Selection* selection, const QRectF& clip) const;
     Hit hit(const QPointF& point, const Options& options) const;
     QString selectedText(const Selection& selection) const;
     QString segmentText(int segment) const;
@@ -74,7 +75,7 @@ private:
         Kind kind = Kind::Prose;
         QString source, language;
         std::unique_ptr<MarkdownDocument> document;
-        QRectF text, box, copy;   ///< box and copy: of code
+        QRectF text, box, copy;  ///< box and copy: of code
     };
     struct Button {
         Action action;
@@ -85,7 +86,8 @@ private:
     static void fill(Segment& segment, const Wanted& wanted, const ChatStyle& style);
     void place(const QModelIndex& index, const ChatStyle& style);
     std::vector<Button> buttons(const Options& options) const;
-    void paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style, const Selection* selection, const QRectF& clip) const;
+    void paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style,
+                      const Selection* selection, const QRectF& clip) const;
     static QString foldLabel(const QModelIndex& index);
     static QString figures(const QModelIndex& index);
 

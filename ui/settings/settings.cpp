@@ -6,7 +6,8 @@
 namespace hearth::ui {
 namespace {
 
-const QString geometry_key = QStringLiteral("window/geometry"), zoom_key = QStringLiteral("chat/zoom"), theme_key = QStringLiteral("window/theme");
+const QString geometry_key = QStringLiteral("window/geometry"), zoom_key = QStringLiteral("chat/zoom"),
+              theme_key = QStringLiteral("window/theme");
 
 }  // namespace
 
@@ -17,11 +18,15 @@ void Settings::setZoom(int points) { QSettings().setValue(zoom_key, points); }
 
 Theme Settings::theme() const {
     const QString name = QSettings().value(theme_key).toString();
-    return name == QStringLiteral("light") ? Theme::Light : name == QStringLiteral("dark") ? Theme::Dark : Theme::System;
+    return name == QStringLiteral("light")  ? Theme::Light
+           : name == QStringLiteral("dark") ? Theme::Dark
+                                            : Theme::System;
 }
 
 void Settings::setTheme(Theme theme) {
-    QSettings().setValue(theme_key, theme == Theme::Light ? QStringLiteral("light") : theme == Theme::Dark ? QStringLiteral("dark") : QStringLiteral("system"));
+    QSettings().setValue(theme_key, theme == Theme::Light  ? QStringLiteral("light")
+                                    : theme == Theme::Dark ? QStringLiteral("dark")
+                                                           : QStringLiteral("system"));
 }
 
 }  // namespace hearth::ui

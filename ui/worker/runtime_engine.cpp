@@ -72,7 +72,11 @@ struct RuntimeEngine::Loaded {
         const runtime::GenerationStatistics& s = generation.statistics();
         Statistics now;
         now.prompt_tokens = s.prompt_tokens;
-        now.prompt_done = s.generated_tokens > 0 ? s.prompt_tokens : s.prompt_tokens - std::min<uint32_t>(s.prompt_tokens, static_cast<uint32_t>(generation.pending().size()));
+        now.prompt_done =
+            s.generated_tokens > 0
+                ? s.prompt_tokens
+                : s.prompt_tokens -
+                      std::min<uint32_t>(s.prompt_tokens, static_cast<uint32_t>(generation.pending().size()));
         now.tokens = s.generated_tokens;
         now.context = model->context();
         now.context_used = used;
@@ -107,12 +111,16 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
 
 void RuntimeEngine::unload() { loaded_.reset(); }
 
-Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOptions& options, const Listener& listener, std::stop_token stop) {
-    if (!loaded_) throw Error(text("nobody can answer").toStdString(), text("no model is loaded").toStdString(), text("Open a model file").toStdString());
+Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOptions& options, const Listener& listener,
+                             std::stop_token stop) {
+    if (!loaded_)
+        throw Error(text("nobody can answer").toStdString(), text("no model is loaded").toStdString(),
+                    text("Open a model file").toStdString());
     const auto begin = Clock::now();
     runtime::Conversation& conversation = loaded_->conversation;
     conversation.messages().clear();
-    for (const ChatMessage& m : messages) conversation.messages().push_back({roleName(m.role), m.text.toStdString(), m.thinking.toStdString()});
+    for (const ChatMessage& m : messages)
+        conversation.messages().push_back({roleName(m.role), m.text.toStdString(), m.thinking.toStdString()});
 
     runtime::ReplyOptions reply;
     reply.generation.sampling = loaded_->sampling;
@@ -120,7 +128,8 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
     reply.generation.max_tokens = options.max_tokens;
     // Old messages leave the prompt, in words, when they no longer fit; a reply itself ends where the context does.
     reply.generation.overflow = runtime::Overflow::shift;
-    runtime::Generation& generation = conversation.begin(reply, [&listener](const text::Piece& piece) { listener.text({channelOf(piece.tag), fromStd(piece.text)}); });
+    runtime::Generation& generation = conversation.begin(
+        reply, [&listener](const text::Piece& piece) { listener.text({channelOf(piece.tag), fromStd(piece.text)}); });
 
     const auto used = [&] { return generation.session().sequence().length(); };
     Outcome outcome;

@@ -46,9 +46,9 @@ struct TextPiece {
 struct Statistics {
     uint prompt_tokens = 0, prompt_done = 0;  ///< of the prompt, and how many of them are computed or were kept
     uint tokens = 0;                          ///< of the reply so far
-    double tokens_per_s = 0;                  ///< of the last second while it runs, of the whole reply once it has ended
-    double seconds = 0;                       ///< since the request began
-    uint context_used = 0, context = 0;       ///< positions
+    double tokens_per_s = 0;  ///< of the last second while it runs, of the whole reply once it has ended
+    double seconds = 0;  ///< since the request began
+    uint context_used = 0, context = 0;  ///< positions
 };
 
 enum class End { Complete, TokenLimit, ContextFull };

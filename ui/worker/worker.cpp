@@ -41,7 +41,9 @@ Worker::~Worker() {
 }
 
 quint64 Worker::load(const QString& path, const LoadOptions& options) {
-    return post([this, path, options](Ended& ended, quint64, std::stop_token stop) { ended.model = engine_->load(path, options, stop); });
+    return post([this, path, options](Ended& ended, quint64, std::stop_token stop) {
+        ended.model = engine_->load(path, options, stop);
+    });
 }
 
 quint64 Worker::unload() {
@@ -94,10 +96,12 @@ Worker::Ended Worker::run(const Work& work, quint64 request, std::stop_token sto
         ended.kind = Ended::Stopped;
     } catch (const Error& error) {
         ended.kind = Ended::Failed;
-        ended.failure = {QString::fromStdString(error.whatFailed()), QString::fromStdString(error.why()), QString::fromStdString(error.nextStep())};
+        ended.failure = {QString::fromStdString(error.whatFailed()), QString::fromStdString(error.why()),
+                         QString::fromStdString(error.nextStep())};
     } catch (const std::bad_alloc&) {
         ended.kind = Ended::Failed;
-        ended.failure = {tr("there is not enough memory"), tr("the system gave no more"), tr("Choose a smaller context or a smaller model")};
+        ended.failure = {tr("there is not enough memory"), tr("the system gave no more"),
+                         tr("Choose a smaller context or a smaller model")};
     } catch (const std::exception& error) {
         ended.kind = Ended::Failed;
         ended.failure = {tr("something went wrong in the engine"), QString::fromUtf8(error.what()), {}};
@@ -123,9 +127,11 @@ Statistics Worker::statistics() const {
 void Worker::take(quint64 request, TextPiece piece) {
     const QMutexLocker lock(&shared_->mutex);
     shared_->request = request;
-    if (!shared_->pieces.isEmpty() && shared_->pieces.back().channel == piece.channel) shared_->pieces.back().text += piece.text;
+    if (!shared_->pieces.isEmpty() && shared_->pieces.back().channel == piece.channel)
+        shared_->pieces.back().text += piece.text;
     else shared_->pieces.push_back(std::move(piece));
-    if (!std::exchange(shared_->wake_pending, true)) QMetaObject::invokeMethod(this, &Worker::wake, Qt::QueuedConnection);
+    if (!std::exchange(shared_->wake_pending, true))
+        QMetaObject::invokeMethod(this, &Worker::wake, Qt::QueuedConnection);
 }
 
 /// The first token after a pause is shown at once; after that once a frame.

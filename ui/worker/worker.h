@@ -69,11 +69,11 @@ private:
     void drain();
     void close(quint64 request, const Ended& ended);
 
-    std::unique_ptr<Engine> engine_;   ///< called on thread_ only
-    std::unique_ptr<Shared> shared_;   ///< read and written by both threads
+    std::unique_ptr<Engine> engine_;  ///< called on thread_ only
+    std::unique_ptr<Shared> shared_;  ///< read and written by both threads
     QThread thread_;
-    QObject* context_;                 ///< lives on thread_; requests are queued to it
-    std::vector<Open> open_;           ///< not ended, oldest first
+    QObject* context_;  ///< lives on thread_; requests are queued to it
+    std::vector<Open> open_;  ///< not ended, oldest first
     quint64 last_request_ = 0;
     std::optional<ModelInfo> model_;
     QTimer frame_;
