@@ -134,7 +134,7 @@ void MainWindow::refresh() {
         copy_code_->setEnabled(!empty);
         save_->setEnabled(!empty);
     }
-    stop_->setEnabled(!idle);
+    stop_->setEnabled(!idle && !pane_->editing());   // while a message is changed, Esc belongs to that
     unload_->setEnabled(idle && model.has_value());
     starter_->setEnabled(!context_.starter_model.isEmpty());
     if (idle) meter_.stop();
