@@ -98,7 +98,10 @@ void MainWindow::openModel(const QString& path) {
 void MainWindow::loadEnded(const Failure* failure) {
     load_ = 0;
     if (failure != nullptr) {
-        QString sentence = tr("%1 could not be opened. %2: %3.").arg(loading_, failure->what, failure->why);
+        QString what = failure->what;
+        if (what.contains(loading_)) what[0] = what[0].toUpper();
+        else what = tr("%1: %2").arg(loading_, what);
+        QString sentence = tr("%1: %2.").arg(what, failure->why);
         if (!failure->next.isEmpty()) sentence += QStringLiteral(" %1.").arg(failure->next);
         pane_->banner().say(sentence, tr("Choose another file …"), [this] { chooseModel(); });
     } else if (const auto& model = context_.worker.model(); model && !model->notes.isEmpty()) {
