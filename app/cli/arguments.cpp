@@ -1,12 +1,12 @@
 #include "app/cli/arguments.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <map>
 #include <vector>
 
 #include "app/cli/size.h"
 #include "app/cli/terminal.h"
+#include "app/data_folder.h"
 #include "engine/base/error.h"
 
 namespace hearth::cli {
@@ -110,19 +110,6 @@ size_t mostWithLogits(runtime::Model& model) {
     return std::clamp<size_t>(fitting, 1, model.forward().maxBatch());
 }
 
-fs::path starterModel() {
-    const fs::path file = fs::path("starter") / "SmolLM2-135M-Instruct.Q4_1.gguf";
-    std::vector<fs::path> folders;
-    if (const char* named = std::getenv("HEARTH_DATA_DIR"); named != nullptr && *named != '\0')
-        folders.emplace_back(named);
-    std::error_code ignored;
-    if (const fs::path program = fs::read_symlink("/proc/self/exe", ignored); !program.empty())
-        folders.push_back(program.parent_path().parent_path() / "share" / "hearth");
-    folders.push_back(fs::path(HEARTH_SOURCE_DIR) / "resources");
-    for (const fs::path& folder : folders)
-        if (fs::exists(folder / file, ignored)) return folder / file;
-    throw Error("cannot find the starter model", (folders.front() / file).string() + " is not there",
-                "Name a model file");
-}
+fs::path starterModel() { return app::starterModel(); }
 
 }  // namespace hearth::cli

@@ -1,0 +1,528 @@
+#include <QAbstractItemModelTester>
+#include <QAccessible>
+#include <QApplication>
+#include <QClipboard>
+#include <QFileDialog>
+#include <QInputMethodEvent>
+#include <QLabel>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QMimeData>
+#include <QScrollBar>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <algorithm>
+#include <ctime>
+
+#include "tests/ui/fake_engine.h"
+#include "ui/main_window.h"
+
+using namespace hearth;
+using namespace hearth::ui;
+using test::FakeEngine;
+using test::Script;
+
+namespace {
+
+double threadMilliseconds() {
+    timespec now = {};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+/// Measures what the events cost the GUI thread: all of them in processor time, so that a busy machine does not count, and
+/// each in wall time, since the clock of a thread may tick in steps of 10 ms.
+class MeasuringApplication : public QApplication {
+public:
+    using QApplication::QApplication;
+    bool notify(QObject* receiver, QEvent* event) override {
+        if (depth_++ > 0) {
+            const bool inner = QApplication::notify(receiver, event);
+            --depth_;
+            return inner;
+        }
+        QElapsedTimer clock;
+        clock.start();
+        const bool result = QApplication::notify(receiver, event);
+        --depth_;
+        if (measuring) costs.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+        return result;
+    }
+    bool measuring = false;
+    std::vector<double> costs;
+
+private:
+    int depth_ = 0;
+};
+
+/// A window over a scripted engine, with a model loaded.
+struct Stage {
+    std::shared_ptr<Script> script = std::make_shared<Script>();
+    Worker worker{std::make_unique<FakeEngine>(script)};
+    AppContext context{.worker = worker};
+    MainWindow window{context};
+
+    explicit Stage(bool load = true) {
+        window.show();
+        (void)QTest::qWaitForWindowExposed(&window);
+        if (load) {
+            window.openModel(QStringLiteral("/models/fake.gguf"));
+            (void)QTest::qWaitFor([this] { return worker.model().has_value() && !worker.busy(); });
+        }
+    }
+    InputBox& input() { return window.pane().input(); }
+    ChatView& view() { return window.pane().view(); }
+    ConversationModel& messages() { return window.chat().messages(); }
+    void type(const QString& text) {
+        QTest::keyClicks(&input(), text);
+        QTest::keyClick(&input(), Qt::Key_Return);
+    }
+    bool idle() {
+        return QTest::qWaitFor([this] { return !worker.busy(); }, 30000);
+    }
+    QString text(int row) { return messages().index(row).data(ConversationModel::TextRole).toString(); }
+    QAction* action(const char* name) { return window.findChild<QAction*>(QLatin1StringView(name)); }
+    QString label(const char* name) { return window.findChild<QLabel*>(QLatin1StringView(name))->text(); }
+    QPushButton* button() { return window.findChild<QPushButton*>(QStringLiteral("send_or_stop")); }
+};
+
+}  // namespace
+
+class TestWindow : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void enterSendsAndTheReplyIsRead();
+    void shiftEnterBeginsALine();
+    void enterBelongsToTheInputMethod();
+    void stopTakesThePlaceOfSend();
+    void regenerateAndEdit();
+    void aSystemPromptGoesFirst();
+    void failuresAreRead();
+    void withoutAModelTheWindowSaysWhatToDo();
+    void droppedFilesAreOpened();
+    void thinkingIsFolded();
+    void readingIsNotDisturbed();
+    void framesAreShort();
+    void aLongChatOpensSoon();
+    void copies();
+    void linksAndImagesOpenNothing();
+    void everythingHasAKeyOrAName();
+    void messagesAreReadOut();
+    void coloursFollowTheChoice();
+    void theWindowRemembersItsSize();
+
+private:
+    QTemporaryDir folder_;
+};
+
+void TestWindow::initTestCase() {
+    QVERIFY(folder_.isValid());
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
+    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+}
+
+void TestWindow::enterSendsAndTheReplyIsRead() {
+    Stage stage;
+    stage.type(QStringLiteral("Hi there"));
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().rowCount(), 2);
+    QCOMPARE(stage.text(0), QStringLiteral("Hi there"));
+    QCOMPARE(stage.text(1), QStringLiteral("Hello."));
+    QVERIFY(stage.input().toPlainText().isEmpty());
+    QVERIFY2(stage.label("status_device").contains(QStringLiteral("cpu, none, 1 thread")),
+             qPrintable(stage.label("status_device")));
+    QCOMPARE(stage.label("status_model"), QStringLiteral("Fake"));
+    QVERIFY2(stage.label("status_context").contains(QStringLiteral("11")), qPrintable(stage.label("status_context")));
+    QVERIFY2(stage.label("status_speed").contains(QLocale().toString(12.5, 'f', 1)),
+             qPrintable(stage.label("status_speed")));
+    QTest::keyClick(&stage.input(), Qt::Key_Return);  // nothing written, nothing sent
+    QCOMPARE(stage.messages().rowCount(), 2);
+}
+
+void TestWindow::shiftEnterBeginsALine() {
+    Stage stage;
+    QTest::keyClicks(&stage.input(), QStringLiteral("one"));
+    const int low = stage.input().height();
+    for (int i = 0; i < 4; ++i) QTest::keyClick(&stage.input(), Qt::Key_Return, Qt::ShiftModifier);
+    QTest::keyClicks(&stage.input(), QStringLiteral("two"));
+    QVERIFY(stage.input().height() > low);
+    QCOMPARE(stage.messages().rowCount(), 0);
+    QTest::keyClick(&stage.input(), Qt::Key_Return);
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.text(0), QStringLiteral("one\n\n\n\ntwo"));
+    QCOMPARE(stage.input().height(), low);
+}
+
+void TestWindow::enterBelongsToTheInputMethod() {
+    Stage stage;
+    QInputMethodEvent compose(QStringLiteral("にほ"), {});
+    QApplication::sendEvent(&stage.input(), &compose);
+    QTest::keyClick(&stage.input(), Qt::Key_Return);
+    QCOMPARE(stage.messages().rowCount(), 0);
+    QInputMethodEvent commit;
+    commit.setCommitString(QStringLiteral("日本"));
+    QApplication::sendEvent(&stage.input(), &commit);
+    QCOMPARE(stage.messages().rowCount(), 0);
+    QTest::keyClick(&stage.input(), Qt::Key_Return);
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.text(0), QStringLiteral("日本"));
+}
+
+void TestWindow::stopTakesThePlaceOfSend() {
+    Stage stage;
+    QCOMPARE(stage.button()->text(), QStringLiteral("Send"));
+    QVERIFY(!stage.button()->isEnabled());
+    stage.script->endless = true;
+    stage.type(QStringLiteral("Go on"));
+    QTRY_COMPARE(stage.text(1), QStringLiteral("Hello."));
+    QCOMPARE(stage.button()->text(), QStringLiteral("Stop"));
+    stage.type(QStringLiteral("not yet"));  // written meanwhile, kept, not sent
+    QCOMPARE(stage.input().toPlainText(), QStringLiteral("not yet"));
+    QElapsedTimer clock;
+    clock.start();
+    QTest::mouseClick(stage.button(), Qt::LeftButton);
+    QVERIFY(stage.idle());
+    QVERIFY2(clock.elapsed() <= 200, qPrintable(QString::number(clock.elapsed())));
+    QCOMPARE(stage.button()->text(), QStringLiteral("Send"));
+    QCOMPARE(stage.messages().lastState(), ConversationModel::State::Stopped);
+    QCOMPARE(stage.text(1), QStringLiteral("Hello."));
+    QTest::keyClick(&stage.input(), Qt::Key_Return);  // and by key
+    QTRY_COMPARE(stage.script->replies.load(), 2);
+    QTest::keyClick(&stage.window, Qt::Key_Escape);
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().rowCount(), 4);
+}
+
+void TestWindow::regenerateAndEdit() {
+    Stage stage;
+    const QAbstractItemModelTester tester(&stage.messages(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    stage.type(QStringLiteral("first"));
+    QVERIFY(stage.idle());
+    stage.script->pieces = test::piecesOf(QStringLiteral("Another."));
+    stage.action("regenerate")->trigger();
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().rowCount(), 2);
+    QCOMPARE(stage.text(1), QStringLiteral("Another."));
+    QTest::keyClick(&stage.input(), Qt::Key_Up);
+    QCOMPARE(stage.input().toPlainText(), QStringLiteral("first"));
+    QTest::keyClick(&stage.window, Qt::Key_Escape);
+    QVERIFY(stage.input().toPlainText().isEmpty());
+    QCOMPARE(stage.text(0), QStringLiteral("first"));
+    stage.action("edit_last")->trigger();
+    stage.input().selectAll();
+    stage.type(QStringLiteral("second"));
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().rowCount(), 2);
+    QCOMPARE(stage.text(0), QStringLiteral("second"));
+    const QList<ChatMessage> asked = stage.script->lastAsked();
+    QCOMPARE(asked.size(), 1);
+    QCOMPARE(asked[0].text, QStringLiteral("second"));
+}
+
+void TestWindow::aSystemPromptGoesFirst() {
+    Stage stage;
+    stage.action("system_prompt")->trigger();
+    auto* dialog = stage.window.findChild<QDialog*>(QStringLiteral("system_prompt_dialog"));
+    QVERIFY(dialog);
+    QTest::keyClicks(dialog->findChild<QPlainTextEdit*>(), QStringLiteral("Be brief."));
+    dialog->accept();
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    const QList<ChatMessage> asked = stage.script->lastAsked();
+    QCOMPARE(asked.size(), 2);
+    QVERIFY(asked[0].role == Role::System && asked[1].role == Role::User);
+    QCOMPARE(asked[0].text, QStringLiteral("Be brief."));
+}
+
+void TestWindow::failuresAreRead() {
+    Stage stage;
+    stage.script->fails = true;
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().lastState(), ConversationModel::State::Failed);
+    const QString note = stage.messages().index(1).data(ConversationModel::NotesRole).toStringList().join(u' ');
+    for (const char* words : {"cannot go on", "the memory is full", "Choose a smaller context"})
+        QVERIFY2(note.contains(QLatin1StringView(words)), qPrintable(note));
+    QCOMPARE(stage.text(1), QStringLiteral("Hello."));  // what had come is kept
+    stage.script->fails = false;
+    stage.type(QStringLiteral("Again"));
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.messages().lastState(), ConversationModel::State::Complete);
+
+    stage.script->load_fails = true;
+    stage.window.openModel(QStringLiteral("/models/bad.gguf"));
+    QVERIFY(stage.idle());
+    QVERIFY(stage.window.pane().banner().isVisible());
+    const QString sentence = stage.window.pane().banner().text();
+    for (const char* words : {"bad.gguf", "the file ends after 12 bytes", "Get it again"})
+        QVERIFY2(sentence.contains(QLatin1StringView(words)), qPrintable(sentence));
+    QCOMPARE(stage.label("status_model"), QStringLiteral("Fake"));
+}
+
+void TestWindow::withoutAModelTheWindowSaysWhatToDo() {
+    Stage stage(false);
+    const auto* text = stage.window.findChild<QLabel*>(QStringLiteral("empty_text"));
+    QVERIFY(text->isVisible());
+    QVERIFY2(text->text().contains(QStringLiteral(".gguf")), qPrintable(text->text()));
+    QTest::keyClicks(&stage.input(), QStringLiteral("Hi"));
+    QVERIFY(!stage.button()->isEnabled());
+    for (auto* button : stage.window.pane().findChildren<QPushButton*>())
+        if (button->isVisible() && button->text().startsWith(QStringLiteral("Open a model")))
+            QTest::mouseClick(button, Qt::LeftButton);
+    auto* dialog = stage.window.findChild<QFileDialog*>();
+    QVERIFY(dialog && dialog->isVisible());
+    dialog->reject();
+}
+
+void TestWindow::droppedFilesAreOpened() {
+    Stage stage(false);
+    QMimeData data;
+    data.setUrls({QUrl::fromLocalFile(QStringLiteral("/models/dropped.gguf"))});
+    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&stage.window, &enter);
+    QVERIFY(enter.isAccepted());
+    QDropEvent drop(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&stage.window, &drop);
+    QVERIFY(stage.idle());
+    QVERIFY(stage.worker.model());
+    QCOMPARE(stage.worker.model()->path, QStringLiteral("/models/dropped.gguf"));
+    QMimeData other;
+    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/models/readme.txt"))});
+    QDragEnterEvent refused(QPoint(50, 50), Qt::CopyAction, &other, Qt::LeftButton, Qt::NoModifier);
+    refused.ignore();
+    QApplication::sendEvent(&stage.window, &refused);
+    QVERIFY(!refused.isAccepted());
+}
+
+void TestWindow::thinkingIsFolded() {
+    Stage stage;
+    stage.script->pieces = {{Channel::Thinking, QStringLiteral("Let me see.\nLine two.\nLine three.")},
+                            {Channel::Answer, QStringLiteral("42")}};
+    stage.type(QStringLiteral("What is it?"));
+    QVERIFY(stage.idle());
+    const QModelIndex reply = stage.messages().index(1);
+    QCOMPARE(reply.data(ConversationModel::ThinkingRole).toString(),
+             QStringLiteral("Let me see.\nLine two.\nLine three."));
+    QCOMPARE(stage.text(1), QStringLiteral("42"));
+    QVERIFY(reply.data(ConversationModel::FoldedRole).toBool());
+    stage.view().selectAll();
+    QVERIFY(!stage.view().selectedText().contains(QStringLiteral("Let me see")));
+    // The line that unfolds lies below the name of the one who answers.
+    const double em = QFontMetricsF(stage.view().font()).height();
+    const QPoint line(
+        static_cast<int>(
+            (stage.view().viewport()->width() - std::min(46 * em, stage.view().viewport()->width() - 2 * em)) / 2 + em),
+        static_cast<int>(stage.view().messageTop(1) + em * 1.9));
+    QTest::mouseClick(stage.view().viewport(), Qt::LeftButton, Qt::NoModifier, line);
+    QVERIFY(!reply.data(ConversationModel::FoldedRole).toBool());
+    stage.action("fold_thinking")->trigger();
+    QVERIFY(reply.data(ConversationModel::FoldedRole).toBool());
+}
+
+void TestWindow::readingIsNotDisturbed() {
+    Stage stage;
+    QString first, more;
+    for (int i = 0; i < 80; ++i) first += QStringLiteral("Paragraph %1 of the first reply.\n\n").arg(i);
+    for (int i = 0; i < 200; ++i) more += QStringLiteral("Line %1 of the second reply, which goes on.\n\n").arg(i);
+    stage.script->pieces = test::piecesOf(first, 40);
+    stage.type(QStringLiteral("one"));
+    QVERIFY(stage.idle());
+    QVERIFY(stage.view().following());
+    QScrollBar* bar = stage.view().verticalScrollBar();
+    QCOMPARE(bar->value(), bar->maximum());
+    stage.script->pieces = test::piecesOf(more, 10);
+    stage.script->pause_us = 300;
+    stage.type(QStringLiteral("two"));
+    QTRY_VERIFY(!stage.text(3).isEmpty());
+    QCOMPARE(bar->value(), bar->maximum());
+    bar->setValue(bar->maximum() / 2);
+    QVERIFY(!stage.view().following());
+    const double top = stage.view().messageTop(1);
+    const int range = bar->maximum();
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.text(3), more);
+    QCOMPARE(stage.view().messageTop(1), top);
+    QVERIFY(bar->maximum() > range);
+    auto* newer = stage.window.findChild<QToolButton*>(QStringLiteral("newer_text"));
+    QVERIFY(newer->isVisible());
+    QTest::mouseClick(newer, Qt::LeftButton);
+    QCOMPARE(bar->value(), bar->maximum());
+    QVERIFY(!newer->isVisible());
+}
+
+void TestWindow::framesAreShort() {
+    Stage stage;
+    QString reply;
+    for (int i = 0; reply.size() < 32 * 1024; ++i)
+        reply += QStringLiteral(
+                     "## Part %1\n\nSome *words* about `code` that fill a line or two of the window, with a "
+                     "[link](https://example.com).\n\n- one\n- two\n\n```cpp\nfor (int i = 0; i < %1; ++i)\n    sum += "
+                     "x[i];\n```\n\n")
+                     .arg(i);
+    stage.script->pieces = test::piecesOf(reply);
+    stage.script->pause_us = 200;
+    auto* app = static_cast<MeasuringApplication*>(qApp);
+    app->costs.clear();
+    app->measuring = true;
+    int frames = 0;
+    connect(&stage.worker, &Worker::textArrived, this, [&frames] { ++frames; });
+    const double begin = threadMilliseconds();
+    stage.type(QStringLiteral("Write a lot"));
+    QVERIFY(stage.idle());
+    QTest::qWait(50);
+    app->measuring = false;
+    QCOMPARE(stage.text(1), reply);
+    // What is over in a tenth of a millisecond is no frame.
+    const double each = (threadMilliseconds() - begin) / frames;
+    std::erase_if(app->costs, [](double ms) { return ms < 0.1; });
+    std::ranges::sort(app->costs);
+    const double longest = app->costs.back(), p99 = app->costs[app->costs.size() * 99 / 100];
+    qInfo(
+        "GUI thread while a reply of 32 KB streams: %d frames, %.2f ms of processor time each; events: 99 %% within "
+        "%.2f ms, longest %.2f ms by the clock on the wall",
+        frames, each, p99, longest);
+    QVERIFY(frames > 20);
+    QVERIFY2(each <= 24, qPrintable(QString::number(each)));
+}
+
+void TestWindow::aLongChatOpensSoon() {
+    Stage stage;
+    ConversationModel messages;
+    for (int i = 0; i < 250; ++i) {
+        messages.addUserMessage(QStringLiteral("Question %1").arg(i));
+        messages.beginReply(QStringLiteral("Fake"));
+        messages.append(test::piecesOf(QStringLiteral("An answer of *some* length. ").repeated(60) +
+                                           QStringLiteral("\n\n```\ncode\n```\n"),
+                                       2000),
+                        1);
+        messages.endReply(ConversationModel::State::Complete, {}, {});
+    }
+    const double begin = threadMilliseconds();
+    stage.view().setModel(&messages);
+    const QImage picture = stage.view().grab().toImage();
+    const double took = threadMilliseconds() - begin;
+    qInfo("500 messages open in %.0f ms of processor time", took);
+    QVERIFY(!picture.isNull());
+    QVERIFY2(took <= 300, qPrintable(QString::number(took)));
+    stage.view().setModel(&stage.messages());
+}
+
+void TestWindow::copies() {
+    Stage stage;
+    stage.script->pieces = test::piecesOf(QStringLiteral("So:\n\n```cpp\nint x = 1;\n```\n\nThat is *all*."));
+    stage.type(QStringLiteral("Show me"));
+    QVERIFY(stage.idle());
+    QClipboard* clipboard = QApplication::clipboard();
+    stage.action("copy_code")->trigger();
+    QCOMPARE(clipboard->text(), QStringLiteral("int x = 1;"));
+    stage.action("copy_answer")->trigger();
+    QCOMPARE(clipboard->text(), stage.text(1));
+    stage.view().setFocus();
+    QTest::keyClick(&stage.view(), Qt::Key_A, Qt::ControlModifier);
+    QTest::keyClick(&stage.view(), Qt::Key_C, Qt::ControlModifier);
+    QCOMPARE(clipboard->text(), QStringLiteral("Show me\n\n") + stage.text(1));  // whole messages: their Markdown
+    // A part, by mouse: from the head of the reply to its end.
+    QWidget* page = stage.view().viewport();
+    const int y = static_cast<int>(stage.view().messageTop(1));
+    QTest::mousePress(page, Qt::LeftButton, Qt::NoModifier, QPoint(page->width() / 2, y + 2));
+    QTest::mouseMove(page, QPoint(page->width() - 3, page->height() - 3));
+    QMouseEvent move(QEvent::MouseMove, QPointF(page->width() - 3, page->height() - 3),
+                     page->mapToGlobal(QPointF(page->width() - 3, page->height() - 3)), Qt::LeftButton, Qt::LeftButton,
+                     Qt::NoModifier);
+    QApplication::sendEvent(page, &move);
+    QTest::mouseRelease(page, Qt::LeftButton, Qt::NoModifier, QPoint(page->width() - 3, page->height() - 3));
+    QVERIFY(stage.view().hasSelection());
+    QVERIFY2(stage.view().selectedText().endsWith(QStringLiteral("That is all.")),
+             qPrintable(stage.view().selectedText()));
+}
+
+void TestWindow::linksAndImagesOpenNothing() {
+    Stage stage;
+    stage.script->pieces = test::piecesOf(QStringLiteral(
+        "[click me please, this is a very long link text](file:///etc/passwd) ![x](file:///etc/hostname)"));
+    stage.type(QStringLiteral("Link?"));
+    QVERIFY(stage.idle());
+    Q_EMIT stage.view().linkActivated(QStringLiteral("file:///etc/passwd"));
+    auto* question = stage.window.findChild<QMessageBox*>();
+    QVERIFY(question && question->isVisible());
+    QCOMPARE(question->informativeText(), QStringLiteral("file:///etc/passwd"));
+    for (const QAbstractButton* button : question->buttons()) QVERIFY(!button->text().contains(QStringLiteral("Open")));
+    question->reject();
+}
+
+void TestWindow::everythingHasAKeyOrAName() {
+    Stage stage;
+    for (const QAction* menu : stage.window.menuBar()->actions()) {
+        QVERIFY2(menu->text().contains(u'&'), qPrintable(menu->text()));
+        for (const QAction* entry : menu->menu()->actions()) {
+            if (!entry->isSeparator())
+                QVERIFY2(entry->text().contains(u'&') || !entry->shortcut().isEmpty(), qPrintable(entry->text()));
+        }
+    }
+    for (const QWidget* widget : stage.window.findChildren<QWidget*>()) {
+        if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisible()) continue;
+        const QAccessibleInterface* seen = QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget));
+        QVERIFY2(seen && !seen->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+    }
+    QMap<QString, QString> keys;
+    for (const QAction* action : stage.window.findChildren<QAction*>()) {
+        for (const QKeySequence& key : action->shortcuts()) {
+            QVERIFY2(!keys.contains(key.toString()),
+                     qPrintable(key.toString() + QStringLiteral(": ") + action->text()));
+            keys[key.toString()] = action->text();
+        }
+    }
+    QTest::keyClick(&stage.window, Qt::Key_F6);
+    QVERIFY(stage.input().hasFocus() || QApplication::focusWidget() == nullptr);
+}
+
+void TestWindow::messagesAreReadOut() {
+    Stage stage;
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    QAccessibleInterface* list = QAccessible::queryAccessibleInterface(&stage.view());
+    QVERIFY(list && list->role() == QAccessible::List);
+    QCOMPARE(list->childCount(), 2);
+    const QString name = list->child(1)->text(QAccessible::Name);
+    QVERIFY2(name.contains(QStringLiteral("2 of 2")) && name.contains(QStringLiteral("Hello.")), qPrintable(name));
+    QCOMPARE(list->indexOfChild(list->child(1)), 1);
+    const QPoint middle = list->child(0)->rect().center();
+    QCOMPARE(list->childAt(middle.x(), middle.y()), list->child(0));
+}
+
+void TestWindow::coloursFollowTheChoice() {
+    Stage stage;
+    stage.type(QStringLiteral("Hi"));
+    QVERIFY(stage.idle());
+    const auto ground = [&stage] { return stage.view().viewport()->grab().toImage().pixelColor(3, 60).lightness(); };
+    applyTheme(Theme::Dark);
+    QTRY_VERIFY(ground() < 80);
+    applyTheme(Theme::Light);
+    QTRY_VERIFY(ground() > 200);
+    applyTheme(Theme::System);
+    stage.context.settings.setTheme(Theme::Dark);
+    QVERIFY(stage.context.settings.theme() == Theme::Dark);
+    stage.context.settings.setTheme(Theme::System);
+}
+
+void TestWindow::theWindowRemembersItsSize() {
+    {
+        Stage stage(false);
+        stage.window.resize(777, 555);
+        stage.window.close();
+    }
+    Stage stage(false);
+    QCOMPARE(stage.window.size(), QSize(777, 555));
+}
+
+int main(int argc, char** argv) {
+    MeasuringApplication app(argc, argv);
+    TestWindow test;
+    return QTest::qExec(&test, argc, argv);
+}
+
+#include "test_window.moc"

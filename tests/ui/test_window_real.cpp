@@ -1,0 +1,136 @@
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QtTest>
+#include <chrono>
+
+#include "tests/support/fixtures.h"
+#include "ui/main_window.h"
+#include "ui/worker/runtime_engine.h"
+
+using namespace hearth;
+using namespace hearth::ui;
+
+/// The window over the real engine.
+class TestWindowReal : public QObject {
+    Q_OBJECT
+
+private Q_SLOTS:
+    void initTestCase();
+    void talksAndStops();
+    void aBrokenFileIsASentence();
+    void theStarterModelAnswers();
+
+private:
+    QTemporaryDir folder_;
+};
+
+namespace {
+
+QString story() { return QString::fromStdString((test::dataFolder() / "models" / "stories260K.gguf").string()); }
+QString starter() { return QStringLiteral(HEARTH_SOURCE_DIR "/resources/starter/SmolLM2-135M-Instruct.Q4_1.gguf"); }
+
+struct Stage {
+    Worker worker{std::make_unique<RuntimeEngine>()};
+    AppContext context{.worker = worker};
+    MainWindow window{context};
+
+    Stage() {
+        window.show();
+        (void)QTest::qWaitForWindowExposed(&window);
+    }
+    bool idle() {
+        return QTest::qWaitFor([this] { return !worker.busy(); }, 120000);
+    }
+    void type(const QString& text) {
+        QTest::keyClicks(&window.pane().input(), text);
+        QTest::keyClick(&window.pane().input(), Qt::Key_Return);
+    }
+    QString text(int row) { return window.chat().messages().index(row).data(ConversationModel::TextRole).toString(); }
+};
+
+}  // namespace
+
+void TestWindowReal::initTestCase() {
+    QVERIFY(folder_.isValid());
+    QSettings::setDefaultFormat(QSettings::IniFormat);
+    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
+    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+}
+
+void TestWindowReal::talksAndStops() {
+    Stage stage;
+    stage.window.openModel(story());
+    QVERIFY(stage.idle());
+    QVERIFY(stage.worker.model());
+    QVERIFY2(stage.worker.model()->device.startsWith(QStringLiteral("cpu, ")),
+             qPrintable(stage.worker.model()->device));
+    stage.type(QStringLiteral("Once upon a time"));
+    QTRY_VERIFY_WITH_TIMEOUT(!stage.text(1).isEmpty() || !stage.worker.busy(), 60000);
+    QElapsedTimer clock;
+    clock.start();
+    if (stage.worker.busy()) {
+        QTest::keyClick(&stage.window, Qt::Key_Escape);
+        QVERIFY(stage.idle());
+        qInfo("stop while the story is told: %lld ms", clock.elapsed());
+        QVERIFY2(clock.elapsed() <= 200, qPrintable(QString::number(clock.elapsed())));
+    }
+    QVERIFY(!stage.text(1).isEmpty());
+    QVERIFY(stage.worker.statistics().tokens > 0);
+    stage.window.findChild<QAction*>(QStringLiteral("unload"))->trigger();
+    QVERIFY(stage.idle());
+    QVERIFY(!stage.worker.model());
+}
+
+void TestWindowReal::aBrokenFileIsASentence() {
+    QFile whole(story());
+    QVERIFY(whole.open(QIODevice::ReadOnly));
+    const QByteArray bytes = whole.readAll();
+    const QList<QPair<QString, QByteArray>> files = {{QStringLiteral("half.gguf"), bytes.left(bytes.size() / 2)},
+                                                     {QStringLiteral("empty.gguf"), {}},
+                                                     {QStringLiteral("text.gguf"), "just some text"}};
+    for (const auto& [name, content] : files) {
+        Stage stage;
+        const QString path = folder_.filePath(name);
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
+        file.close();
+        stage.window.openModel(path);
+        QVERIFY(stage.idle());
+        QVERIFY2(stage.window.pane().banner().isVisible(), qPrintable(name));
+        QVERIFY2(stage.window.pane().banner().text().contains(name), qPrintable(stage.window.pane().banner().text()));
+        QVERIFY(!stage.worker.model());
+    }
+    Stage stage;
+    stage.window.openModel(folder_.filePath(QStringLiteral("missing.gguf")));
+    QVERIFY(stage.idle());
+    QVERIFY(stage.window.pane().banner().isVisible());
+}
+
+void TestWindowReal::theStarterModelAnswers() {
+    Stage stage;
+    stage.window.openModel(starter());
+    QVERIFY(stage.idle());
+    QVERIFY2(stage.worker.model(), qPrintable(stage.window.pane().banner().text()));
+    stage.type(QStringLiteral("What is the capital of France?"));
+    // A stop while the prompt is read, too, once a reply has begun to be asked for.
+    QTRY_VERIFY_WITH_TIMEOUT(stage.text(1).size() > 20 || !stage.worker.busy(), 120000);
+    QElapsedTimer clock;
+    clock.start();
+    if (stage.worker.busy()) {
+        stage.window.pane().stop();
+        QVERIFY(stage.idle());
+        qInfo("stop while the starter model answers: %lld ms", clock.elapsed());
+        QVERIFY2(clock.elapsed() <= 200, qPrintable(QString::number(clock.elapsed())));
+    }
+    QVERIFY2(stage.text(1).contains(QStringLiteral("Paris")) || stage.text(1).size() > 10, qPrintable(stage.text(1)));
+    stage.type(QStringLiteral("a question that takes a while to read ").repeated(60));
+    QTRY_VERIFY_WITH_TIMEOUT(stage.worker.statistics().prompt_tokens > 200, 60000);
+    clock.restart();
+    stage.window.pane().stop();
+    QVERIFY(stage.idle());
+    qInfo("stop while a long prompt is read: %lld ms", clock.elapsed());
+    QVERIFY2(clock.elapsed() <= 200, qPrintable(QString::number(clock.elapsed())));
+}
+
+QTEST_MAIN(TestWindowReal)
+#include "test_window_real.moc"

@@ -1,0 +1,153 @@
+// How a ChatView answers mouse and keys, and what it copies.
+#include <QApplication>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QMenu>
+#include <QScrollBar>
+#include <algorithm>
+
+#include "ui/chat/chat_view.h"
+#include "ui/chat/conversation_model.h"
+
+namespace hearth::ui {
+
+QPointF ChatView::inItem(int row, const QPointF& point) const {
+    return {point.x() - left(), point.y() + viewTop() - rows_[static_cast<size_t>(row)].top};
+}
+
+ChatView::Place ChatView::placeAt(const QPoint& point) const {
+    const int row = rowAt(point.y() + viewTop());
+    if (row < 0) return {};
+    const MessageItem& item = rows_[static_cast<size_t>(row)].item;
+    if (!item.laidOut()) return {row, {}};
+    // Beside or between texts the nearest one counts; options without buttons, so that those do not hide it.
+    const MessageItem::Hit hit = item.hit(inItem(row, point), {.last_reply = true});
+    return {row, {std::max(0, hit.segment), std::max(0, hit.position)}};
+}
+
+void ChatView::copyText(const QString& text, const QString& what) {
+    if (text.isEmpty()) return;
+    QApplication::clipboard()->setText(text);
+    Q_EMIT copied(what);
+}
+
+void ChatView::act(int row, const MessageItem::Hit& hit) {
+    const QModelIndex index = model_->index(row, 0);
+    switch (hit.action) {
+        case MessageItem::Action::Copy:
+            copyText(index.data(ConversationModel::TextRole).toString(), tr("Message copied"));
+            break;
+        case MessageItem::Action::CopyCode:
+            copyText(rows_[static_cast<size_t>(row)].item.segmentText(hit.segment), tr("Code copied"));
+            break;
+        case MessageItem::Action::Fold:
+            model_->setData(index, !index.data(ConversationModel::FoldedRole).toBool(), ConversationModel::FoldedRole);
+            break;
+        case MessageItem::Action::Edit: Q_EMIT editRequested(); break;
+        case MessageItem::Action::Regenerate: Q_EMIT regenerateRequested(); break;
+        case MessageItem::Action::None: break;
+    }
+}
+
+void ChatView::mousePressEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || rows_.empty()) return;
+    pressed_ = event->position().toPoint();
+    anchor_ = cursor_ = placeAt(pressed_);
+    selecting_ = true;
+    viewport()->update();
+}
+
+void ChatView::mouseMoveEvent(QMouseEvent* event) {
+    if (rows_.empty()) return;
+    const QPoint point = event->position().toPoint();
+    if (selecting_ && (event->buttons() & Qt::LeftButton)) {
+        if (point.y() < 0 || point.y() > viewport()->height()) {
+            QScrollBar* bar = verticalScrollBar();
+            bar->setValue(bar->value() + (point.y() < 0 ? -bar->singleStep() : bar->singleStep()));
+        }
+        cursor_ = placeAt(point);
+        viewport()->update();
+        return;
+    }
+    const int row = rowAt(point.y() + viewTop());
+    if (row != hovered_) {
+        hovered_ = row;
+        viewport()->update();
+    }
+    const MessageItem::Hit hit = rows_[static_cast<size_t>(row)].item.hit(inItem(row, event->position()), options(row));
+    const bool hand = hit.action != MessageItem::Action::None || !hit.link.isEmpty();
+    viewport()->setCursor(hand ? Qt::PointingHandCursor : hit.segment >= 0 ? Qt::IBeamCursor : Qt::ArrowCursor);
+    viewport()->setToolTip(hit.link);
+}
+
+void ChatView::mouseReleaseEvent(QMouseEvent* event) {
+    if (event->button() != Qt::LeftButton || rows_.empty()) return;
+    selecting_ = false;
+    const QPoint point = event->position().toPoint();
+    if ((point - pressed_).manhattanLength() >= QApplication::startDragDistance()) return;
+    anchor_ = cursor_;
+    const int row = rowAt(point.y() + viewTop());
+    const MessageItem::Hit hit = rows_[static_cast<size_t>(row)].item.hit(inItem(row, event->position()), options(row));
+    if (hit.action != MessageItem::Action::None) act(row, hit);
+    else if (!hit.link.isEmpty()) Q_EMIT linkActivated(hit.link);
+}
+
+void ChatView::leaveEvent(QEvent* event) {
+    QAbstractScrollArea::leaveEvent(event);
+    hovered_ = -1;
+    viewport()->update();
+}
+
+void ChatView::contextMenuEvent(QContextMenuEvent* event) {
+    if (rows_.empty()) return;
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    const int row = rowAt(viewport()->mapFromGlobal(event->globalPos()).y() + viewTop());
+    QAction* selection = menu->addAction(tr("&Copy"), this, &ChatView::copy);
+    selection->setEnabled(hasSelection());
+    menu->addAction(tr("Copy &message"), this, [this, row] { act(row, {.action = MessageItem::Action::Copy}); });
+    menu->addAction(tr("Select &all"), this, &ChatView::selectAll);
+    menu->popup(event->globalPos());
+}
+
+void ChatView::selectAll() {
+    if (rows_.empty()) return;
+    constexpr int all = 1 << 30;
+    anchor_ = {0, {0, 0}};
+    cursor_ = {static_cast<int>(rows_.size()) - 1, {all, all}};
+    viewport()->update();
+}
+
+/// Whole messages as their Markdown, parts as the text that is seen.
+QString ChatView::selectedText() const {
+    QStringList parts;
+    for (size_t r = 0; r < rows_.size(); ++r) {
+        MessageItem::Selection selection;
+        if (!selectionOf(static_cast<int>(r), selection)) continue;
+        const QModelIndex index = model_->index(static_cast<int>(r), 0);
+        MessageItem& item = rows_[r].item;
+        if (item.segments() == 0) item.update(index, style_);
+        const bool whole = selection.from == MessageItem::Place{} && selection.to.segment >= item.segments();
+        parts << (whole ? index.data(ConversationModel::TextRole).toString() : item.selectedText(selection));
+    }
+    return parts.join(QStringLiteral("\n\n"));
+}
+
+void ChatView::copy() { copyText(selectedText(), tr("Copied")); }
+
+void ChatView::keyPressEvent(QKeyEvent* event) {
+    QScrollBar* bar = verticalScrollBar();
+    if (event->matches(QKeySequence::Copy)) return copy();
+    if (event->matches(QKeySequence::SelectAll)) return selectAll();
+    switch (event->key()) {
+        case Qt::Key_Home: bar->setValue(0); break;
+        case Qt::Key_End: scrollToEnd(); break;
+        case Qt::Key_Space:
+            bar->triggerAction(event->modifiers() & Qt::ShiftModifier ? QScrollBar::SliderPageStepSub
+                                                                      : QScrollBar::SliderPageStepAdd);
+            break;
+        default: QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+}  // namespace hearth::ui

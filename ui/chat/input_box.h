@@ -1,0 +1,37 @@
+#pragma once
+
+#include <QPlainTextEdit>
+
+namespace hearth::ui {
+
+/// Where a message is written: grows with its text up to a height, Enter sends, Shift+Enter begins a line. While an input
+/// method composes, Enter belongs to it.
+class InputBox : public QPlainTextEdit {
+    Q_OBJECT
+
+public:
+    explicit InputBox(QWidget* parent = nullptr);
+    void setMaximumGrowth(int pixels);
+
+Q_SIGNALS:
+    void sendRequested();
+    /// The up arrow in an empty box.
+    void editLastRequested();
+    void filesDropped(const QStringList& paths);
+
+protected:
+    void keyPressEvent(QKeyEvent* event) override;
+    void inputMethodEvent(QInputMethodEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    bool canInsertFromMimeData(const QMimeData* source) const override;
+    void insertFromMimeData(const QMimeData* source) override;
+
+private:
+    void fit();
+
+    bool composing_ = false;
+    int most_ = 200;
+};
+
+}  // namespace hearth::ui

@@ -1,0 +1,272 @@
+#include "ui/chat/message_item.h"
+
+#include <QAbstractTextDocumentLayout>
+#include <QCoreApplication>
+#include <QLocale>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/chat/conversation_model.h"
+#include "ui/chat/markdown_blocks.h"
+
+namespace hearth::ui {
+namespace {
+
+using Model = ConversationModel;
+
+Model::State stateOf(const QModelIndex& index) { return index.data(Model::StateRole).value<Model::State>(); }
+bool isUser(const QModelIndex& index) { return index.data(Model::AuthorRole).value<Role>() == Role::User; }
+QString text(const char* source) { return QCoreApplication::translate("MessageItem", source); }
+
+QFont smaller(const QFont& font) {
+    QFont small = font;
+    if (font.pointSizeF() > 0) small.setPointSizeF(font.pointSizeF() * 0.9);
+    return small;
+}
+
+}  // namespace
+
+std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
+    std::vector<Wanted> all;
+    const QString thinking = index.data(Model::ThinkingRole).toString(), body = index.data(Model::TextRole).toString();
+    if (!thinking.isEmpty() && !index.data(Model::FoldedRole).toBool()) all.push_back({Kind::Thinking, thinking, {}});
+    if (isUser(index)) {
+        all.push_back({Kind::Note, body, {}});   // what people type is shown as they typed it
+    } else {
+        for (MarkdownBlock& block : splitMarkdown(body))
+            all.push_back({block.code ? Kind::Code : Kind::Prose, std::move(block.text), std::move(block.language)});
+    }
+    for (const QString& note : index.data(Model::NotesRole).toStringList()) all.push_back({Kind::Note, note, {}});
+    return all;
+}
+
+void MessageItem::fill(Segment& segment, const Wanted& wanted, const ChatStyle& style) {
+    const bool grows = segment.document && segment.kind == wanted.kind && segment.kind != Kind::Prose &&
+                       wanted.source.startsWith(segment.source);
+    if (grows) {
+        segment.document->append(wanted.source.mid(segment.source.size()));
+    } else {
+        segment.document = std::make_unique<MarkdownDocument>();
+        segment.document->setDefaultFont(wanted.kind == Kind::Thinking ? smaller(style.font) : style.font);
+        if (wanted.kind == Kind::Prose) segment.document->setSource(wanted.source, style.palette);
+        else if (wanted.kind == Kind::Code) segment.document->setCode(wanted.source);
+        else segment.document->setPlainText(wanted.source);
+    }
+    segment.kind = wanted.kind;
+    segment.source = wanted.source;
+    segment.language = wanted.language;
+}
+
+void MessageItem::estimate(const QModelIndex& index, const ChatStyle& style) {
+    const QFontMetricsF metrics(style.font);
+    const double characters = static_cast<double>(index.data(Model::TextRole).toString().size());
+    const double lines = std::ceil(characters * metrics.averageCharWidth() / std::max(style.width, 50.0)) + 4;
+    height_ = lines * metrics.lineSpacing();
+    laid_out_ = false;
+}
+
+void MessageItem::release() {
+    segments_.clear();
+    laid_out_ = false;
+}
+
+void MessageItem::update(const QModelIndex& index, const ChatStyle& style) {
+    if (font_ != style.font) segments_.clear();
+    font_ = style.font;
+    user_ = isUser(index);
+    std::vector<Wanted> all = wanted(index);
+    if (segments_.size() > all.size()) segments_.resize(all.size());
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (i == segments_.size()) segments_.emplace_back();
+        Segment& s = segments_[i];
+        if (!s.document || s.kind != all[i].kind || s.source != all[i].source) fill(s, all[i], style);
+        s.language = all[i].language;
+    }
+    place(index, style);
+    laid_out_ = true;
+}
+
+void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
+    const double em = style.em(), pad = std::round(em * 0.6), gap = std::round(em * 0.5);
+    const double left = user_ ? pad : 0, width = style.width - 2 * left;
+    double y = user_ ? pad * 0.8 : 0;
+    name_ = {left, y, width, std::ceil(em)};
+    y = name_.bottom() + std::round(em * 0.25);
+    fold_ = {};
+    if (!index.data(Model::ThinkingRole).toString().isEmpty()) {
+        fold_ = {0, y, QFontMetricsF(style.font).horizontalAdvance(foldLabel(index)) + em, std::ceil(em * 1.3)};
+        y = fold_.bottom() + gap * 0.5;
+    }
+    for (Segment& s : segments_) {
+        const bool code = s.kind == Kind::Code;
+        const double inset = code ? pad : s.kind == Kind::Thinking ? pad : 0;
+        const double head = code ? std::ceil(em * 1.4) : 0;
+        s.document->setTextWidth(width - 2 * inset);
+        const double h = std::ceil(s.document->size().height());
+        s.text = {left + inset, y + head + (code ? pad * 0.5 : 0), width - 2 * inset, h};
+        s.box = s.copy = {};
+        if (code) {
+            s.box = {left, y, width, head + h + pad};
+            const double label = QFontMetricsF(smaller(style.font)).horizontalAdvance(text("Copy")) + em;
+            s.copy = {s.box.right() - label, y, label, head};
+        }
+        y = (code ? s.box.bottom() : s.text.bottom()) + gap;
+    }
+    if (segments_.empty() && stateOf(index) == Model::State::Waiting) y += em;
+    footer_ = user_ ? QRectF(left, y, width, 0) : QRectF(0, y - gap * 0.3, width, std::ceil(em * 1.3));
+    bubble_ = user_ ? QRectF(0, 0, style.width, y - gap + pad) : QRectF();
+    height_ = std::ceil((user_ ? bubble_.bottom() : footer_.bottom()) + em * 0.9);
+}
+
+QString MessageItem::foldLabel(const QModelIndex& index) {
+    const double seconds = index.data(Model::ThinkingSecondsRole).toDouble();
+    const bool running = stateOf(index) == Model::State::Streaming && index.data(Model::TextRole).toString().isEmpty();
+    const QString words = running ? text("Thinking … %1 s") : text("Thought for %1 s");
+    return (index.data(Model::FoldedRole).toBool() ? QStringLiteral("▸ ") : QStringLiteral("▾ ")) +
+           words.arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
+}
+
+QString MessageItem::figures(const QModelIndex& index) {
+    const uint tokens = index.data(Model::TokensRole).toUInt();
+    if (tokens == 0) return {};
+    const QLocale locale;
+    const double speed = index.data(Model::SpeedRole).toDouble();
+    QStringList parts;
+    if (speed > 0) parts << text("%1 tokens/s").arg(locale.toString(speed, 'f', 1));
+    parts << (tokens == 1 ? text("1 token") : text("%1 tokens").arg(locale.toString(tokens)));
+    parts << text("%1 s").arg(locale.toString(index.data(Model::SecondsRole).toDouble(), 'f', 1));
+    return parts.join(QStringLiteral(" · "));
+}
+
+std::vector<MessageItem::Button> MessageItem::buttons(const Options& options) const {
+    std::vector<Button> all;
+    const QFontMetricsF metrics(smaller(font_));
+    const QRectF row = user_ ? name_ : footer_;
+    double right = row.right();
+    const auto add = [&](Action action, const QString& label) {
+        const double w = metrics.horizontalAdvance(label) + metrics.height();
+        all.push_back({action, label, {right - w, row.top(), w, std::max(row.height(), metrics.height())}});
+        right -= w;
+    };
+    if (user_) {
+        if (options.last_question && options.idle) add(Action::Edit, text("Edit"));
+        if (options.hovered) add(Action::Copy, text("Copy"));
+    } else if (options.idle || !options.last_reply) {
+        if (options.last_reply) add(Action::Regenerate, text("Regenerate"));
+        add(Action::Copy, text("Copy"));
+    }
+    return all;
+}
+
+MessageItem::Hit MessageItem::hit(const QPointF& point, const Options& options) const {
+    for (const Button& b : buttons(options))
+        if (b.rect.contains(point)) return {.action = b.action};
+    if (fold_.contains(point)) return {.action = Action::Fold};
+    Hit nearest;
+    for (int i = 0; i < segments(); ++i) {
+        const Segment& s = segments_[static_cast<size_t>(i)];
+        if (s.copy.contains(point)) return {.action = Action::CopyCode, .segment = i};
+        if (point.y() < s.text.top() && nearest.segment >= 0) break;
+        const QAbstractTextDocumentLayout* layout = s.document->documentLayout();
+        nearest.segment = i;
+        nearest.position = std::max(0, layout->hitTest(point - s.text.topLeft(), Qt::FuzzyHit));
+        nearest.link = s.text.contains(point) ? layout->anchorAt(point - s.text.topLeft()) : QString();
+        if (point.y() <= s.text.bottom()) break;
+    }
+    return nearest;
+}
+
+QString MessageItem::segmentText(int segment) const {
+    return segment >= 0 && segment < segments() ? segments_[static_cast<size_t>(segment)].source : QString();
+}
+
+QString MessageItem::selectedText(const Selection& selection) const {
+    QStringList parts;
+    for (int i = std::max(0, selection.from.segment); i <= std::min(selection.to.segment, segments() - 1); ++i) {
+        const Segment& s = segments_[static_cast<size_t>(i)];
+        const int end = s.document->characterCount() - 1;
+        QTextCursor cursor(s.document.get());
+        cursor.setPosition(i == selection.from.segment ? std::min(selection.from.position, end) : 0);
+        cursor.setPosition(i == selection.to.segment ? std::min(selection.to.position, end) : end,
+                           QTextCursor::KeepAnchor);
+        QString part = cursor.selectedText();
+        part.replace(QChar::ParagraphSeparator, u'\n').replace(QChar::LineSeparator, u'\n');
+        if (!part.isEmpty()) parts << part;
+    }
+    return parts.join(QStringLiteral("\n\n"));
+}
+
+void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style,
+                               const Selection* selection, const QRectF& clip) const {
+    const QRectF all = segment.box.isNull() ? segment.text : segment.box;
+    if (!all.intersects(clip)) return;
+    const QColor muted = blended(style.palette, 0.62);
+    if (segment.kind == Kind::Code) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(blended(style.palette, 0.06));
+        painter.drawRoundedRect(segment.box, 6, 6);
+        painter.setPen(muted);
+        painter.setFont(smaller(style.font));
+        const QRectF head(segment.box.left(), segment.box.top(), segment.box.width(), segment.copy.height());
+        painter.drawText(head.adjusted(segment.text.left() - segment.box.left(), 0, 0, 0),
+                         Qt::AlignVCenter | Qt::AlignLeft,
+                         segment.language.isEmpty() ? text("code") : segment.language);
+        painter.setPen(style.palette.color(QPalette::Link));
+        painter.drawText(segment.copy, Qt::AlignCenter, text("Copy"));
+    } else if (segment.kind == Kind::Thinking) {
+        painter.fillRect(QRectF(0, segment.text.top(), 3, segment.text.height()), blended(style.palette, 0.2));
+    }
+    QAbstractTextDocumentLayout::PaintContext context;
+    context.palette = style.palette;
+    if (segment.kind == Kind::Thinking || (segment.kind == Kind::Note && !user_))
+        context.palette.setColor(QPalette::Text, muted);
+    context.clip = clip.translated(-segment.text.topLeft());
+    if (selection != nullptr && number >= selection->from.segment && number <= selection->to.segment) {
+        const int end = segment.document->characterCount() - 1;
+        QAbstractTextDocumentLayout::Selection mark;
+        mark.cursor = QTextCursor(segment.document.get());
+        mark.cursor.setPosition(number == selection->from.segment ? std::min(selection->from.position, end) : 0);
+        mark.cursor.setPosition(number == selection->to.segment ? std::min(selection->to.position, end) : end,
+                                QTextCursor::KeepAnchor);
+        mark.format.setBackground(style.palette.brush(QPalette::Highlight));
+        mark.format.setForeground(style.palette.brush(QPalette::HighlightedText));
+        context.selections.push_back(mark);
+    }
+    painter.save();
+    painter.translate(segment.text.topLeft());
+    segment.document->documentLayout()->draw(&painter, context);
+    painter.restore();
+}
+
+void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatStyle& style, const Options& options,
+                        const Selection* selection, const QRectF& clip) const {
+    if (user_) {
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(blended(style.palette, 0.05));
+        painter.drawRoundedRect(bubble_, 8, 8);
+    }
+    QFont bold = style.font;
+    bold.setBold(true);
+    painter.setFont(bold);
+    painter.setPen(style.palette.color(QPalette::Text));
+    painter.drawText(
+        name_, Qt::AlignVCenter | Qt::AlignLeft,
+        QFontMetricsF(bold).elidedText(index.data(Model::NameRole).toString(), Qt::ElideRight, name_.width() * 0.7));
+    const QColor muted = blended(style.palette, 0.62);
+    painter.setFont(style.font);
+    painter.setPen(muted);
+    if (!fold_.isNull()) painter.drawText(fold_, Qt::AlignVCenter | Qt::AlignLeft, foldLabel(index));
+    for (int i = 0; i < segments(); ++i)
+        paintSegment(painter, segments_[static_cast<size_t>(i)], i, style, selection, clip);
+    painter.setFont(smaller(style.font));
+    painter.setPen(muted);
+    const Model::State state = stateOf(index);
+    if (state == Model::State::Waiting) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, text("Reading …"));
+    else if (!user_) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, figures(index));
+    painter.setPen(style.palette.color(QPalette::Link));
+    for (const Button& b : buttons(options)) painter.drawText(b.rect, Qt::AlignCenter, b.label);
+}
+
+}  // namespace hearth::ui

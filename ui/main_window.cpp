@@ -1,0 +1,176 @@
+#include "ui/main_window.h"
+
+#include <QCloseEvent>
+#include <QDragEnterEvent>
+#include <QFileInfo>
+#include <QLocale>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QStatusBar>
+#include <QUrl>
+
+namespace hearth::ui {
+namespace {
+
+QString modelFile(const QMimeData* source) {
+    for (const QUrl& url : source->urls())
+        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive))
+            return url.toLocalFile();
+    return {};
+}
+
+}  // namespace
+
+MainWindow::MainWindow(AppContext& context, QWidget* parent)
+    : QMainWindow(parent), context_(context), pane_(new ChatPane) {
+    setWindowTitle(tr("Hearth"));
+    setAcceptDrops(true);
+    setCentralWidget(pane_);
+    makeStatusBar();
+    makeMenus();
+    startChat();
+
+    Worker& worker = context_.worker;
+    connect(&worker, &Worker::busyChanged, this, &MainWindow::refresh);
+    connect(&worker, &Worker::modelChanged, this, &MainWindow::refresh);
+    connect(&worker, &Worker::finished, this, [this](quint64 request) {
+        if (request == load_) loadEnded(nullptr);
+    });
+    connect(&worker, &Worker::stopped, this, [this](quint64 request) {
+        if (request == load_) loadEnded(nullptr);
+    });
+    connect(&worker, &Worker::failed, this, [this](quint64 request, const Failure& failure) {
+        if (request == load_) loadEnded(&failure);
+    });
+    connect(pane_, &ChatPane::emptyStateButtonClicked, this, &MainWindow::chooseModel);
+    connect(pane_, &ChatPane::editingChanged, this, &MainWindow::refresh);
+    connect(&pane_->input(), &InputBox::filesDropped, this,
+            [this](const QStringList& paths) { openModel(paths.first()); });
+    connect(&pane_->view(), &ChatView::linkActivated, this, &MainWindow::openLink);
+    connect(&pane_->view(), &ChatView::copied, this,
+            [this](const QString& what) { statusBar()->showMessage(what, 2000); });
+    meter_.setInterval(100);
+    connect(&meter_, &QTimer::timeout, this, &MainWindow::showFigures);
+
+    if (const QByteArray geometry = context_.settings.windowGeometry();
+        geometry.isEmpty() || !restoreGeometry(geometry))
+        resize(900, 680);
+    zoomBy(0);
+    pane_->setFocus();
+    refresh();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::makeStatusBar() {
+    const auto label = [this](const char* object, const QString& accessible, bool permanent) {
+        auto* made = new QLabel;
+        made->setObjectName(QLatin1StringView(object));
+        made->setAccessibleName(accessible);
+        if (permanent) statusBar()->addPermanentWidget(made);
+        else statusBar()->addWidget(made);
+        return made;
+    };
+    statusBar()->setContentsMargins(8, 0, 8, 0);
+    model_label_ = label("status_model", tr("Model"), false);
+    device_label_ = label("status_device", tr("Device in use"), true);
+    speed_label_ = label("status_speed", tr("Speed"), true);
+    context_label_ = label("status_context", tr("Context in use"), true);
+}
+
+void MainWindow::startChat() {
+    auto fresh = std::make_unique<Chat>(context_.worker);
+    pane_->setChat(fresh.get());
+    connect(fresh.get(), &Chat::changed, this, &MainWindow::refresh);
+    chat_ = std::move(fresh);
+    refresh();
+}
+
+void MainWindow::openModel(const QString& path) {
+    // One load at a time, and none under a running reply: both are asked to stop, and this one follows them.
+    context_.worker.stop();
+    loading_ = QFileInfo(path).fileName();
+    load_ = context_.worker.load(path);
+    pane_->banner().hide();
+    refresh();
+}
+
+void MainWindow::loadEnded(const Failure* failure) {
+    load_ = 0;
+    if (failure != nullptr) {
+        QString what = failure->what;
+        if (what.contains(loading_)) what[0] = what[0].toUpper();
+        else what = tr("%1: %2").arg(loading_, what);
+        QString sentence = tr("%1: %2.").arg(what, failure->why);
+        if (!failure->next.isEmpty()) sentence += QStringLiteral(" %1.").arg(failure->next);
+        pane_->banner().say(sentence, tr("Choose another file …"), [this] { chooseModel(); });
+    } else if (const auto& model = context_.worker.model(); model && !model->notes.isEmpty()) {
+        pane_->banner().say(model->notes.join(u' '));
+    }
+    refresh();
+}
+
+void MainWindow::refresh() {
+    const Worker& worker = context_.worker;
+    const auto& model = worker.model();
+    const bool idle = !worker.busy();
+    if (load_ != 0) pane_->setEmptyState(tr("Loading …"), loading_, {});
+    else if (model)
+        pane_->setEmptyState(
+            model->name,
+            tr("Write a message below and press Enter. Everything is computed on this computer; nothing leaves it."),
+            {});
+    else
+        pane_->setEmptyState(tr("No model is loaded"), tr("Open a model file (.gguf), or drop one on this window."),
+                             tr("Open a model file …"));
+
+    model_label_->setText(load_ != 0 ? tr("Loading %1 …").arg(loading_) : model ? model->name : tr("No model"));
+    model_label_->setToolTip(model ? model->path : QString());
+    device_label_->setText(
+        model ? tr("%1, %2").arg(model->device, QLocale().formattedDataSize(static_cast<qint64>(model->bytes)))
+              : QString());
+    if (chat_) {
+        regenerate_->setEnabled(chat_->canRegenerate());
+        edit_->setEnabled(chat_->canEdit() && !pane_->editing());
+        const bool empty = chat_->messages().isEmpty();
+        fold_->setEnabled(!empty);
+        copy_code_->setEnabled(!empty);
+        save_->setEnabled(!empty);
+    }
+    stop_->setEnabled(!idle && !pane_->editing());   // while a message is changed, Esc belongs to that
+    unload_->setEnabled(idle && model.has_value());
+    starter_->setEnabled(!context_.starter_model.isEmpty());
+    if (idle) meter_.stop();
+    else if (!meter_.isActive()) meter_.start();
+    showFigures();
+}
+
+void MainWindow::showFigures() {
+    const auto& model = context_.worker.model();
+    const Statistics now = context_.worker.statistics();
+    const QLocale locale;
+    const bool reading = chat_ && chat_->replying() && now.tokens == 0;
+    if (reading && now.prompt_tokens > 0)
+        speed_label_->setText(tr("reading %1/%2 tokens").arg(now.prompt_done).arg(now.prompt_tokens));
+    else
+        speed_label_->setText(now.tokens_per_s > 0 ? tr("%1 tokens/s").arg(locale.toString(now.tokens_per_s, 'f', 1))
+                                                   : QString());
+    const uint used = chat_ && !chat_->messages().isEmpty() ? now.context_used : 0;
+    context_label_->setText(model ? tr("context %1/%2").arg(locale.toString(used), locale.toString(model->context))
+                                  : QString());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    context_.settings.setWindowGeometry(saveGeometry());
+    event->accept();
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+    if (!modelFile(event->mimeData()).isEmpty()) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+    if (const QString path = modelFile(event->mimeData()); !path.isEmpty()) openModel(path);
+}
+
+}  // namespace hearth::ui

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <QAction>
+#include <QLabel>
+#include <QMainWindow>
+#include <QTimer>
+#include <functional>
+#include <memory>
+
+#include "ui/app_context.h"
+#include "ui/chat/chat_pane.h"
+
+namespace hearth::ui {
+
+/// The window: menus, the chat, and a status bar that says what computes, how fast, and how full the context is.
+class MainWindow : public QMainWindow {
+    Q_OBJECT
+
+public:
+    explicit MainWindow(AppContext& context, QWidget* parent = nullptr);
+    ~MainWindow() override;
+
+    void openModel(const QString& path);
+    ChatPane& pane() { return *pane_; }
+    Chat& chat() { return *chat_; }
+
+protected:
+    void closeEvent(QCloseEvent* event) override;
+    void dragEnterEvent(QDragEnterEvent* event) override;
+    void dropEvent(QDropEvent* event) override;
+
+private:
+    void makeMenus();
+    void makeThemeMenu(QMenu& menu);
+    void makeStatusBar();
+    QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name,
+                 const std::function<void()>& act);
+    void startChat();
+
+    void newChat();
+    void chooseModel();
+    void saveConversation();
+    void editSystemPrompt();
+    void foldThinking();
+    void copySelection();
+    void zoomBy(int points);
+    void nextPane();
+    void showShortcuts();
+    void about();
+    void openLink(const QString& target);
+
+    void loadEnded(const Failure* failure);
+    void refresh();
+    void showFigures();
+
+    AppContext& context_;
+    std::unique_ptr<Chat> chat_;
+    ChatPane* pane_;
+    quint64 load_ = 0;         ///< the request under way, or 0
+    QString loading_;          ///< its file's name
+    QTimer meter_;             ///< runs only while something is generated
+    QLabel *model_label_, *device_label_, *speed_label_, *context_label_;
+    QAction *regenerate_, *edit_, *stop_, *unload_, *starter_, *fold_, *copy_code_, *save_;
+};
+
+}  // namespace hearth::ui

@@ -1,0 +1,242 @@
+// The menus of the main window, and what their entries do.
+#include <QActionGroup>
+#include <QApplication>
+#include <QClipboard>
+#include <QDesktopServices>
+#include <QDialogButtonBox>
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QSaveFile>
+#include <QStatusBar>
+#include <QUrl>
+#include <QVBoxLayout>
+
+#include "ui/main_window.h"
+
+namespace hearth::ui {
+
+QAction* MainWindow::add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name,
+                         const std::function<void()>& act) {
+    QAction* action = menu->addAction(text, keys, this, act);
+    action->setObjectName(QLatin1StringView(name));
+    return action;
+}
+
+void MainWindow::makeMenus() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    add(file, tr("&New chat"), QKeySequence::New, "new_chat", [this] { newChat(); });
+    add(file, tr("&Open model file …"), QKeySequence::Open, "open_model", [this] { chooseModel(); });
+    save_ = add(file, tr("&Save chat as Markdown …"), QKeySequence::Save, "save_chat", [this] { saveConversation(); });
+    file->addSeparator();
+    add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { close(); });
+
+    QMenu* edit = menuBar()->addMenu(tr("&Edit"));
+    add(edit, tr("&Copy"), QKeySequence::Copy, "copy", [this] { copySelection(); });
+    add(edit, tr("Copy last &answer"), QKeySequence(Qt::CTRL | Qt::ALT | Qt::Key_C), "copy_answer",
+        [this] { QApplication::clipboard()->setText(chat_->lastAnswer()); });
+    copy_code_ = add(edit, tr("Copy last co&de"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C), "copy_code", [this] {
+        const QString code = pane_->view().lastCode();
+        if (code.isEmpty()) return statusBar()->showMessage(tr("There is no code in this chat."), 3000);
+        QApplication::clipboard()->setText(code);
+        statusBar()->showMessage(tr("Code copied"), 2000);
+    });
+    add(edit, tr("&Select all messages"), {}, "select_all", [this] { pane_->view().selectAll(); });
+
+    QMenu* chat = menuBar()->addMenu(tr("&Chat"));
+    regenerate_ = add(chat, tr("&Regenerate reply"), QKeySequence(Qt::CTRL | Qt::Key_R), "regenerate",
+                      [this] { pane_->regenerate(); });
+    edit_ = add(chat, tr("&Edit last message"), QKeySequence(Qt::CTRL | Qt::Key_E), "edit_last",
+                [this] { pane_->editLast(); });
+    stop_ = add(chat, tr("&Stop"), QKeySequence(Qt::Key_Escape), "stop", [this] {
+        if (chat_->replying()) pane_->stop();
+        else context_.worker.stop();
+    });
+    chat->addSeparator();
+    add(chat, tr("System &prompt …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "system_prompt",
+        [this] { editSystemPrompt(); });
+    fold_ = add(chat, tr("Show or hide &thinking"), QKeySequence(Qt::CTRL | Qt::Key_T), "fold_thinking",
+                [this] { foldThinking(); });
+
+    QMenu* model = menuBar()->addMenu(tr("&Model"));
+    add(model, tr("&Open model file …"), QKeySequence(Qt::CTRL | Qt::Key_L), "open_model_too",
+        [this] { chooseModel(); });
+    starter_ =
+        add(model, tr("Load the &starter model"), {}, "load_starter", [this] { openModel(context_.starter_model); });
+    unload_ = add(model, tr("&Unload"), {}, "unload", [this] { context_.worker.unload(); });
+
+    QMenu* view = menuBar()->addMenu(tr("&View"));
+    add(view, tr("&Larger text"), QKeySequence::ZoomIn, "zoom_in", [this] {
+        zoomBy(1);
+    })->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Plus), QKeySequence(Qt::CTRL | Qt::Key_Equal)});
+    add(view, tr("&Smaller text"), QKeySequence::ZoomOut, "zoom_out", [this] { zoomBy(-1); });
+    add(view, tr("&Normal text"), QKeySequence(Qt::CTRL | Qt::Key_0), "zoom_reset",
+        [this] { zoomBy(-context_.settings.zoom()); });
+    view->addSeparator();
+    makeThemeMenu(*view->addMenu(tr("&Theme")));
+    add(view, tr("Next &pane"), QKeySequence(Qt::Key_F6), "next_pane", [this] { nextPane(); });
+
+    QMenu* help = menuBar()->addMenu(tr("&Help"));
+    add(help, tr("&Keyboard shortcuts"), QKeySequence(Qt::Key_F1), "shortcuts", [this] { showShortcuts(); });
+    add(help, tr("&About Hearth"), {}, "about", [this] { about(); });
+}
+
+void MainWindow::makeThemeMenu(QMenu& menu) {
+    auto* group = new QActionGroup(&menu);
+    const auto entry = [&](const QString& text, Theme theme) {
+        QAction* action = menu.addAction(text, this, [this, theme] {
+            context_.settings.setTheme(theme);
+            applyTheme(theme);
+        });
+        action->setCheckable(true);
+        action->setChecked(context_.settings.theme() == theme);
+        group->addAction(action);
+    };
+    entry(tr("As the &system"), Theme::System);
+    entry(tr("&Light"), Theme::Light);
+    entry(tr("&Dark"), Theme::Dark);
+}
+
+void MainWindow::newChat() {
+    if (chat_->messages().isEmpty()) return pane_->setFocus();
+    auto* question = new QMessageBox(QMessageBox::Question, tr("New chat"),
+                                     tr("Begin a new chat? Hearth does not keep this one; you can save it first."),
+                                     QMessageBox::Cancel, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* fresh = question->addButton(tr("&New chat"), QMessageBox::AcceptRole);
+    QPushButton* save = question->addButton(tr("&Save …"), QMessageBox::ActionRole);
+    question->setDefaultButton(fresh);
+    connect(question, &QMessageBox::buttonClicked, this, [this, fresh, save](QAbstractButton* clicked) {
+        if (clicked == save) saveConversation();
+        if (clicked != fresh) return;
+        context_.worker.stop();
+        startChat();
+        pane_->setFocus();
+    });
+    question->open();
+}
+
+void MainWindow::chooseModel() {
+    auto* dialog = new QFileDialog(this, tr("Open a model file"), {}, tr("Model files (*.gguf);;All files (*)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openModel);
+    dialog->open();
+}
+
+void MainWindow::saveConversation() {
+    auto* dialog = new QFileDialog(this, tr("Save the chat"), tr("chat.md"), tr("Markdown (*.md)"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(QStringLiteral("md"));
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
+        QSaveFile file(path);
+        const QByteArray text = chat_->messages().asMarkdown().toUtf8();
+        if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit())
+            statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
+        else pane_->banner().say(tr("The chat could not be saved to %1: %2.").arg(path, file.errorString()));
+    });
+    dialog->open();
+}
+
+void MainWindow::editSystemPrompt() {
+    auto* dialog = new QDialog(this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName(QStringLiteral("system_prompt_dialog"));
+    dialog->setWindowTitle(tr("System prompt"));
+    auto* label = new QLabel(tr("What the model is told before this chat begins:"));
+    auto* text = new QPlainTextEdit(chat_->systemPrompt());
+    label->setBuddy(text);
+    text->setTabChangesFocus(true);
+    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
+    auto* column = new QVBoxLayout(dialog);
+    column->addWidget(label);
+    column->addWidget(text);
+    column->addWidget(buttons);
+    connect(buttons, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
+    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
+    connect(dialog, &QDialog::accepted, this, [this, text] { chat_->setSystemPrompt(text->toPlainText()); });
+    dialog->resize(480, 260);
+    dialog->open();
+}
+
+void MainWindow::foldThinking() {
+    ConversationModel& messages = chat_->messages();
+    for (int row = messages.rowCount() - 1; row >= 0; --row) {
+        const QModelIndex index = messages.index(row);
+        if (index.data(ConversationModel::ThinkingRole).toString().isEmpty()) continue;
+        messages.setData(index, !index.data(ConversationModel::FoldedRole).toBool(), ConversationModel::FoldedRole);
+        return;
+    }
+    statusBar()->showMessage(tr("There is no thinking in this chat."), 3000);
+}
+
+void MainWindow::copySelection() {
+    if (pane_->input().hasFocus() && pane_->input().textCursor().hasSelection()) pane_->input().copy();
+    else pane_->view().copy();
+}
+
+void MainWindow::zoomBy(int points) {
+    const int zoom = context_.settings.zoom() + points;
+    if (points != 0) context_.settings.setZoom(zoom);
+    QFont font = QApplication::font();
+    font.setPointSizeF(std::max(6.0, font.pointSizeF() + context_.settings.zoom()));
+    pane_->view().setFont(font);
+    pane_->input().setFont(font);
+}
+
+void MainWindow::nextPane() {
+    if (pane_->input().hasFocus() && !chat_->messages().isEmpty()) pane_->view().setFocus(Qt::ShortcutFocusReason);
+    else pane_->input().setFocus(Qt::ShortcutFocusReason);
+}
+
+void MainWindow::showShortcuts() {
+    QString rows;
+    for (const QAction* action : findChildren<QAction*>()) {
+        if (action->shortcut().isEmpty()) continue;
+        rows += QStringLiteral("<tr><td>%1&nbsp;&nbsp;</td><td>%2</td></tr>")
+                    .arg(action->shortcut().toString(QKeySequence::NativeText).toHtmlEscaped(),
+                         action->text().remove(u'&').toHtmlEscaped());
+    }
+    rows += QStringLiteral(
+                "<tr><td>Enter&nbsp;&nbsp;</td><td>%1</td></tr><tr><td>Shift+Enter&nbsp;&nbsp;</td><td>%2</td></tr>")
+                .arg(tr("Send the message"), tr("New line in the message"));
+    auto* box = new QMessageBox(QMessageBox::NoIcon, tr("Keyboard shortcuts"),
+                                QStringLiteral("<table>%1</table>").arg(rows), QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+void MainWindow::about() {
+    auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About Hearth"),
+                                tr("<h3>Hearth %1</h3><p>Chat with language models that are bigger than your graphics "
+                                   "card.</p><p>Everything is computed on this computer. Nothing is sent anywhere.</p>")
+                                    .arg(QCoreApplication::applicationVersion()),
+                                QMessageBox::Close, this);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->setIconPixmap(windowIcon().pixmap(64, 64));
+    box->open();
+}
+
+/// A model wrote the address, so it is shown before anything opens it, and only what a browser or a mail program takes.
+void MainWindow::openLink(const QString& target) {
+    const QUrl url(target);
+    const bool opens =
+        QStringList{QStringLiteral("http"), QStringLiteral("https"), QStringLiteral("mailto")}.contains(url.scheme());
+    auto* question = new QMessageBox(QMessageBox::Question, tr("Link"),
+                                     opens ? tr("Open this address? The model wrote it; nobody has checked it.")
+                                           : tr("Hearth does not open addresses of this kind."),
+                                     QMessageBox::Cancel, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    question->setInformativeText(target);
+    question->setTextFormat(Qt::PlainText);
+    QPushButton* copy = question->addButton(tr("&Copy address"), QMessageBox::ActionRole);
+    QPushButton* open = opens ? question->addButton(tr("&Open"), QMessageBox::AcceptRole) : nullptr;
+    connect(question, &QMessageBox::buttonClicked, this, [=](QAbstractButton* clicked) {
+        if (clicked == copy) QApplication::clipboard()->setText(target);
+        else if (open != nullptr && clicked == open) QDesktopServices::openUrl(url);
+    });
+    question->open();
+}
+
+}  // namespace hearth::ui

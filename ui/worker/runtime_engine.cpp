@@ -1,0 +1,162 @@
+#include "ui/worker/runtime_engine.h"
+
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <chrono>
+#include <deque>
+
+#include "engine/base/error.h"
+#include "engine/cpu/isa.h"
+#include "engine/runtime/conversation.h"
+
+namespace hearth::ui {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+QString text(const char* source) { return QCoreApplication::translate("RuntimeEngine", source); }
+
+QString fromStd(const std::string& s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
+
+QStringList fromStd(const std::vector<std::string>& sentences) {
+    QStringList all;
+    for (const std::string& s : sentences) all << fromStd(s);
+    return all;
+}
+
+Channel channelOf(text::Tag tag) {
+    switch (tag) {
+        case text::Tag::Answer: return Channel::Answer;
+        case text::Tag::Thinking: return Channel::Thinking;
+        case text::Tag::ToolCall: return Channel::ToolCall;
+    }
+    return Channel::Answer;
+}
+
+std::string roleName(Role role) {
+    switch (role) {
+        case Role::System: return "system";
+        case Role::User: return "user";
+        case Role::Assistant: return "assistant";
+    }
+    return {};
+}
+
+/// Tokens per second of the last second.
+class Speed {
+public:
+    double after(uint32_t tokens, double now) {
+        marks_.emplace_back(now, tokens);
+        while (marks_.size() > 2 && now - marks_.front().first > 1.0) marks_.pop_front();
+        const auto [begin, first] = marks_.front();
+        return now > begin ? (tokens - first) / (now - begin) : 0;
+    }
+
+private:
+    std::deque<std::pair<double, uint32_t>> marks_;
+};
+
+}  // namespace
+
+struct RuntimeEngine::Loaded {
+    std::shared_ptr<runtime::Model> model;
+    runtime::Conversation conversation;
+    sampling::Parameters sampling;   ///< what the file recommends
+
+    explicit Loaded(std::shared_ptr<runtime::Model> m)
+        : model(m), conversation(std::move(m)), sampling(sampling::fromGguf(*model->description().file, {})) {}
+
+    Statistics statistics(const runtime::Generation& generation, uint32_t used) const {
+        const runtime::GenerationStatistics& s = generation.statistics();
+        Statistics now;
+        now.prompt_tokens = s.prompt_tokens;
+        now.prompt_done =
+            s.generated_tokens > 0
+                ? s.prompt_tokens
+                : s.prompt_tokens -
+                      std::min<uint32_t>(s.prompt_tokens, static_cast<uint32_t>(generation.pending().size()));
+        now.tokens = s.generated_tokens;
+        now.context = model->context();
+        now.context_used = used;
+        return now;
+    }
+};
+
+RuntimeEngine::RuntimeEngine() = default;
+RuntimeEngine::~RuntimeEngine() = default;
+
+ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, std::stop_token stop) {
+    runtime::LoadOptions load{.ctx = options.ctx, .threads = options.threads};
+    auto model = runtime::Model::load(path.toStdString(), load);
+    if (stop.stop_requested()) throw Stopped();
+    auto fresh = std::make_unique<Loaded>(std::move(model));
+    if (stop.stop_requested()) throw Stopped();
+    loaded_ = std::move(fresh);
+
+    const runtime::Model& m = *loaded_->model;
+    const uint threads = loaded_->model->pool().threads();
+    ModelInfo info;
+    info.path = path;
+    info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
+    info.device = QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
+                  (threads == 1 ? text("1 thread") : text("%1 threads").arg(threads));
+    info.bytes = m.plan().bytes("cpu");
+    info.context = m.context();
+    info.notes = fromStd(m.warnings()) + fromStd(loaded_->conversation.notes());
+    if (m.plan().limit.starts_with("main memory")) info.notes << fromStd(m.plan().limit) + QLatin1Char('.');
+    return info;
+}
+
+void RuntimeEngine::unload() { loaded_.reset(); }
+
+Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOptions& options, const Listener& listener,
+                             std::stop_token stop) {
+    if (!loaded_)
+        throw Error(text("nobody can answer").toStdString(), text("no model is loaded").toStdString(),
+                    text("Open a model file").toStdString());
+    const auto begin = Clock::now();
+    runtime::Conversation& conversation = loaded_->conversation;
+    conversation.messages().clear();
+    for (const ChatMessage& m : messages)
+        conversation.messages().push_back({roleName(m.role), m.text.toStdString(), m.thinking.toStdString()});
+
+    runtime::ReplyOptions reply;
+    reply.generation.sampling = loaded_->sampling;
+    reply.generation.sampling.seed = options.seed;
+    reply.generation.max_tokens = options.max_tokens;
+    // Old messages leave the prompt, in words, when they no longer fit; a reply itself ends where the context does.
+    reply.generation.overflow = runtime::Overflow::shift;
+    runtime::Generation& generation = conversation.begin(
+        reply, [&listener](const text::Piece& piece) { listener.text({channelOf(piece.tag), fromStd(piece.text)}); });
+
+    const auto used = [&] { return generation.session().sequence().length(); };
+    Outcome outcome;
+    Speed speed;
+    Matrix<float> logits;
+    runtime::Generation* const all[] = {&generation};
+    listener.statistics(loaded_->statistics(generation, used()));
+    while (runtime::runPass(*loaded_->model, all, logits, stop)) {
+        Statistics now = loaded_->statistics(generation, used());
+        now.seconds = secondsSince(begin);
+        now.tokens_per_s = now.tokens > 0 ? speed.after(now.tokens, now.seconds) : 0;
+        listener.statistics(now);
+        if (now.tokens > 0 && !generation.done() && used() + generation.pending().size() >= now.context) {
+            outcome.end = End::ContextFull;
+            generation.stop();
+        }
+    }
+    const uint32_t positions = used();
+    outcome.statistics = loaded_->statistics(generation, positions);
+    const runtime::Reply end = conversation.finish();
+    outcome.statistics.seconds = secondsSince(begin);
+    if (end.statistics.generated_tokens > 1 && end.statistics.decode_s > 0)
+        outcome.statistics.tokens_per_s = (end.statistics.generated_tokens - 1) / end.statistics.decode_s;
+    outcome.notes = fromStd(end.notes);
+    if (end.reason == runtime::EndReason::max_tokens) outcome.end = End::TokenLimit;
+    if (end.reason == runtime::EndReason::context_full) outcome.end = End::ContextFull;
+    return outcome;
+}
+
+}  // namespace hearth::ui
