@@ -146,6 +146,22 @@ std::vector<model::Part> nextParts(std::span<Generation* const> active, uint32_t
 
 }  // namespace
 
+namespace {
+
+/// The pool asks `stop` for as long as this lives, however the pass ends.
+class StopScope {
+public:
+    StopScope(ThreadPool& pool, std::stop_token stop) : pool_(pool) { pool_.setStop(std::move(stop)); }
+    ~StopScope() { pool_.setStop({}); }
+    StopScope(const StopScope&) = delete;
+    StopScope& operator=(const StopScope&) = delete;
+
+private:
+    ThreadPool& pool_;
+};
+
+}  // namespace
+
 bool runPass(Model& model, std::span<Generation* const> generations, Matrix<float>& logits, std::stop_token stop) {
     using Clock = std::chrono::steady_clock;
     std::vector<Generation*> active;
@@ -156,17 +172,18 @@ bool runPass(Model& model, std::span<Generation* const> generations, Matrix<floa
     logits.resize(static_cast<size_t>(wanted), model.description().vocabulary);
     const auto begin = Clock::now();
     try {
+        const StopScope scope(model.pool(), stop);
         if (stop.stop_requested()) throw Stopped();
-        model.pool().setStop(stop);
         model.forward().run(parts, logits.view());
-        model.pool().setStop({});
     } catch (const Stopped&) {
-        model.pool().setStop({});
         for (Generation* g : active) {
             g->session().noteComputed({});
             g->stop();
         }
         return false;
+    } catch (...) {   // a recurrent sequence may have gone back to its last checkpoint
+        for (Generation* g : active) g->session().noteComputed({});
+        throw;
     }
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     size_t row = 0;
