@@ -87,7 +87,11 @@ constexpr Architecture table[] = {
     {.name = "nemotron", .norm = Norm::layer, .rope = RopePairs::neox, .activation = Activation::relu2},
     {.name = "arcee", .activation = Activation::relu2},
     {.name = "plm", .activation = Activation::relu2, .latent_attention = true},
-    {.name = "opt", .norm = Norm::layer, .activation = Activation::relu, .learned_positions = true, .position_offset = 2},
+    {.name = "opt",
+     .norm = Norm::layer,
+     .activation = Activation::relu,
+     .learned_positions = true,
+     .position_offset = 2},
     {.name = "bamboo", .activation = Activation::drelu},
 };
 

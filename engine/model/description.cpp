@@ -72,7 +72,8 @@ private:
             refuse("token_embd.weight is not as wide as the model");
         d_.vocabulary = static_cast<uint32_t>(embedding.ne[1]);
         d_.norm_eps = static_cast<float>(keys_.number(
-            d_.architecture.norm == Norm::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon", 1e-5));
+            d_.architecture.norm == Norm::rms ? "attention.layer_norm_rms_epsilon" : "attention.layer_norm_epsilon",
+            1e-5));
         if (!(d_.norm_eps >= 0)) refuse("the epsilon of the norms is negative");
     }
 
@@ -81,8 +82,10 @@ private:
         const auto heads = keys_.perLayer("attention.head_count", n, max_heads);
         if (!heads) refuse("attention.head_count is missing");
         const auto kv_heads = keys_.perLayer("attention.head_count_kv", n, max_heads).value_or(*heads);
-        const auto neurons = keys_.perLayer("feed_forward_length", n, max_neurons).value_or(std::vector<uint32_t>(n, 0));
-        const auto key = keys_.count("attention.key_length", max_width), value = keys_.count("attention.value_length", max_width);
+        const auto neurons =
+            keys_.perLayer("feed_forward_length", n, max_neurons).value_or(std::vector<uint32_t>(n, 0));
+        const auto key = keys_.count("attention.key_length", max_width),
+                   value = keys_.count("attention.value_length", max_width);
         d_.shapes.resize(n);
         for (uint32_t i = 0; i < n; ++i) {
             LayerShape& s = d_.shapes[i];
@@ -121,16 +124,20 @@ private:
         d_.window = a.windows == Windows::never ? 0 : keys_.count("attention.sliding_window", 1u << 30, 0);
         const gguf::Value* pattern = keys_.value("attention.sliding_window_pattern");
         uint32_t period = a.window_period;
-        if (pattern != nullptr && !pattern->isArray()) period = keys_.count("attention.sliding_window_pattern", max_layers, period);
-        if (pattern != nullptr && pattern->isArray() && pattern->count() < d_.layers) refuse("the pattern of sliding windows is too short");
+        if (pattern != nullptr && !pattern->isArray())
+            period = keys_.count("attention.sliding_window_pattern", max_layers, period);
+        if (pattern != nullptr && pattern->isArray() && pattern->count() < d_.layers)
+            refuse("the pattern of sliding windows is too short");
         for (uint32_t i = 0; i < d_.layers; ++i) {
             LayerShape& s = d_.shapes[i];
             if (d_.window > 0) {
                 if (pattern != nullptr && pattern->isArray()) s.windowed = pattern->integer(i) != 0;
-                else if (period > 0) s.windowed = a.windows == Windows::first_full ? i % period != 0 : i % period < period - 1;
+                else if (period > 0)
+                    s.windowed = a.windows == Windows::first_full ? i % period != 0 : i % period < period - 1;
             }
             const bool skips = a.rope_skip_period > 0 && (!a.rope_skip_needs_window || d_.window > 0);
-            s.rotated = !a.learned_positions && !(skips && static_cast<int>(i) % a.rope_skip_period == a.rope_skip_phase);
+            s.rotated =
+                !a.learned_positions && !(skips && static_cast<int>(i) % a.rope_skip_period == a.rope_skip_phase);
         }
     }
 
@@ -145,7 +152,8 @@ private:
         const double attn_factor = keys_.number("rope.scaling.attn_factor", 1);
         if (!(factor > 0)) r.scale = 1;
         else if (type == "linear" || type == "yarn") r.scale = 1 / factor;
-        else if (type != "none" && type != "longrope") refuse("rope.scaling.type \"" + std::string(type) + "\" is unknown");
+        else if (type != "none" && type != "longrope")
+            refuse("rope.scaling.type \"" + std::string(type) + "\" is unknown");
         r.yarn = type == "yarn" && factor > 0;
         r.magnitude = attn_factor;
         if (r.yarn) {
@@ -159,7 +167,8 @@ private:
         d_.rope_original_context = original;
         d_.window_rope = r;
         if (d_.architecture.window_rope_base > 0) {
-            d_.window_rope = {.n_rot = r.n_rot, .base = keys_.number("rope.freq_base_swa", d_.architecture.window_rope_base)};
+            d_.window_rope = {.n_rot = r.n_rot,
+                              .base = keys_.number("rope.freq_base_swa", d_.architecture.window_rope_base)};
         } else if (!d_.architecture.window_yarn && r.yarn) {
             d_.window_rope = {.n_rot = r.n_rot, .base = r.base};
         }
@@ -170,19 +179,23 @@ private:
 
     void readScales() {
         const Architecture& a = d_.architecture;
-        d_.embedding_scale = static_cast<float>(a.embedding_sqrt ? std::sqrt(static_cast<double>(d_.width)) : keys_.number("embedding_scale", 1));
+        d_.embedding_scale = static_cast<float>(a.embedding_sqrt ? std::sqrt(static_cast<double>(d_.width))
+                                                                 : keys_.number("embedding_scale", 1));
         d_.residual_scale = static_cast<float>(keys_.number("residual_scale", 1));
         d_.logit_divisor = static_cast<float>(keys_.number("logit_scale", 1));
         if (d_.logit_divisor == 0) refuse("logit_scale is 0");
-        double scale = a.attention_scale > 0 ? a.attention_scale : 1 / std::sqrt(static_cast<double>(d_.shapes[0].key_width));
-        if (a.plain_scale_27b && (d_.layers == 46 || d_.layers == 62)) scale = 1 / std::sqrt(static_cast<double>(d_.width) / d_.shapes[0].heads);
+        double scale =
+            a.attention_scale > 0 ? a.attention_scale : 1 / std::sqrt(static_cast<double>(d_.shapes[0].key_width));
+        if (a.plain_scale_27b && (d_.layers == 46 || d_.layers == 62))
+            scale = 1 / std::sqrt(static_cast<double>(d_.width) / d_.shapes[0].heads);
         const double own = keys_.number("attention.scale", 0);
         d_.attention_scale = static_cast<float>(own != 0 ? own : scale);
         d_.attention_softcap = static_cast<float>(keys_.number("attn_logit_softcapping", a.attention_softcap));
         d_.final_softcap = static_cast<float>(keys_.number("final_logit_softcapping", a.final_softcap));
         d_.q_temperature = static_cast<float>(keys_.number("attention.temperature_scale", 0));
         d_.q_temperature_original = d_.rope_original_context;
-        if (d_.q_temperature != 0 && d_.q_temperature_original == 0) refuse("a query temperature without an original context length");
+        if (d_.q_temperature != 0 && d_.q_temperature_original == 0)
+            refuse("a query temperature without an original context length");
     }
 
     void readExperts() {
@@ -197,7 +210,8 @@ private:
         e.groups = keys_.count("expert_group_count", max_experts, 0);
         e.groups_used = keys_.count("expert_group_used_count", max_experts, 0);
         if (e.groups <= 1 || e.groups_used == 0 || e.groups_used >= e.groups) e.groups = e.groups_used = 0;
-        if (e.groups > 0 && (e.count % e.groups != 0 || e.count / e.groups < 2 || e.used > e.groups_used * (e.count / e.groups)))
+        if (e.groups > 0 &&
+            (e.count % e.groups != 0 || e.count / e.groups < 2 || e.used > e.groups_used * (e.count / e.groups)))
             refuse("the groups of experts do not fit their number");
         e.router = d_.architecture.router;
         switch (keys_.count("expert_gating_func", 16, 0)) {
@@ -232,8 +246,10 @@ private:
             s.value_width = l.kv_rank;
         }
         // The file stores 0.1 · mscale_all_dim (formats §2.3).
-        const double factor = 1 / d_.rope.scale, mscale = 1 + keys_.number("rope.scaling.yarn_log_multiplier", 0) * std::log(factor);
-        d_.attention_scale = static_cast<float>((d_.rope.yarn ? mscale * mscale : 1) / std::sqrt(static_cast<double>(key)));
+        const double factor = 1 / d_.rope.scale,
+                     mscale = 1 + keys_.number("rope.scaling.yarn_log_multiplier", 0) * std::log(factor);
+        d_.attention_scale =
+            static_cast<float>((d_.rope.yarn ? mscale * mscale : 1) / std::sqrt(static_cast<double>(key)));
     }
 
     void readDeltaNet() {
@@ -244,7 +260,8 @@ private:
         n.state = keys_.require("ssm.state_size", 4096);
         n.value_heads = keys_.require("ssm.time_step_rank", max_heads);
         n.key_heads = keys_.require("ssm.group_count", max_heads);
-        if (n.inner != n.value_heads * n.state || n.value_heads % n.key_heads != 0) refuse("the sizes of its delta net do not fit together");
+        if (n.inner != n.value_heads * n.state || n.value_heads % n.key_heads != 0)
+            refuse("the sizes of its delta net do not fit together");
         const uint32_t interval = keys_.count("full_attention_interval", max_layers, 4);
         if (interval == 0) refuse("full_attention_interval is 0");
         for (uint32_t i = 0; i < d_.layers; ++i) d_.shapes[i].recurrent = (i + 1) % interval != 0;
@@ -277,7 +294,9 @@ private:
 
 }  // namespace
 
-Description Description::read(std::shared_ptr<const gguf::File> file) { return DescriptionReader(std::move(file)).read(); }
+Description Description::read(std::shared_ptr<const gguf::File> file) {
+    return DescriptionReader(std::move(file)).read();
+}
 
 bool Description::activationHasZeros() const {
     using cpu::Activation;

@@ -60,32 +60,32 @@ struct Description {
     static Description read(std::shared_ptr<const gguf::File> file);
 
     std::shared_ptr<const gguf::File> file;
-    Architecture architecture;          ///< the table's entry, with the file's own choices put in
-    std::string name;                   ///< general.name or the file's name
+    Architecture architecture;  ///< the table's entry, with the file's own choices put in
+    std::string name;  ///< general.name or the file's name
 
-    uint32_t layers = 0, width = 0, vocabulary = 0, context = 0;    ///< width = n_embd; context = as trained
-    std::vector<LayerShape> shapes;     ///< [layers]
+    uint32_t layers = 0, width = 0, vocabulary = 0, context = 0;  ///< width = n_embd; context = as trained
+    std::vector<LayerShape> shapes;  ///< [layers]
     float norm_eps = 1e-5f;
-    uint32_t window = 0;                ///< positions that a windowed layer sees, 0 = no such layers
+    uint32_t window = 0;  ///< positions that a windowed layer sees, 0 = no such layers
 
-    RopeShape rope, window_rope;        ///< of full and of windowed layers
-    uint32_t rope_original_context = 0; ///< LongRoPE: beyond it the long factors hold (0 = none)
+    RopeShape rope, window_rope;  ///< of full and of windowed layers
+    uint32_t rope_original_context = 0;  ///< LongRoPE: beyond it the long factors hold (0 = none)
 
     float embedding_scale = 1, residual_scale = 1, logit_divisor = 1;
-    float attention_scale = 0;          ///< scores are multiplied by it
+    float attention_scale = 0;  ///< scores are multiplied by it
     float attention_softcap = 0, final_softcap = 0;
-    float q_temperature = 0;            ///< β: q × (1 + β ln(1 + ⌊position / original⌋))
+    float q_temperature = 0;  ///< β: q × (1 + β ln(1 + ⌊position / original⌋))
     uint32_t q_temperature_original = 0;
 
     ExpertShape experts;
     LatentShape latent;
     DeltaNetShape delta_net;
     AltupShape altup;
-    float predictor_threshold = 0;      ///< PowerInfer's files: a neuron takes part when its score is at least this
+    float predictor_threshold = 0;  ///< PowerInfer's files: a neuron takes part when its score is at least this
 
     std::vector<std::string> warnings;  ///< sentences for the user
 
-    uint64_t parameters() const;        ///< values in all tensors
+    uint64_t parameters() const;  ///< values in all tensors
     bool expertLayer(uint32_t layer) const { return experts.count > 0 && layer >= experts.leading_dense; }
     /// Whether many neurons of the feed-forward are exactly zero (formats §2.2; sparsity §1).
     bool activationHasZeros() const;

@@ -7,8 +7,8 @@
 
 namespace hearth::model {
 
-Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch,
-                 sparse::Mode mode)
+Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
+                 uint32_t max_batch, sparse::Mode mode)
     : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, mode)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
@@ -18,11 +18,14 @@ uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
     uint64_t attention = 0, neurons = 0;
     for (const LayerShape& s : d.shapes) {
         const uint64_t heads = s.heads;
-        attention = std::max(attention, 2 * heads * s.key_width + 2 * uint64_t{s.kv_heads} * std::max(s.key_width, s.value_width) + heads * s.value_width);
+        attention = std::max(attention, 2 * heads * s.key_width +
+                                            2 * uint64_t{s.kv_heads} * std::max(s.key_width, s.value_width) +
+                                            heads * s.value_width);
         neurons = std::max<uint64_t>(neurons, s.feed_forward);
     }
     uint64_t row = 4 * uint64_t{d.width} + attention + 2 * neurons + 2 * uint64_t{d.rope.n_rot};
-    row += d.experts.count + d.experts.used * (2 * uint64_t{d.width} + 2 * uint64_t{d.experts.width}) + 2 * uint64_t{d.experts.shared_width};
+    row += d.experts.count + d.experts.used * (2 * uint64_t{d.width} + 2 * uint64_t{d.experts.width}) +
+           2 * uint64_t{d.experts.shared_width};
     row += uint64_t{d.latent.q_rank} + 2 * uint64_t{d.latent.kv_rank} + d.latent.rope;
     row += 2 * uint64_t{d.delta_net.channels()} + 2 * uint64_t{d.delta_net.inner};
     row += uint64_t{d.altup.streams} * 2 * d.width + uint64_t{d.altup.per_layer} * d.layers + d.width;
@@ -30,7 +33,8 @@ uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
     return (row * sizeof(float) * 5 / 4) * batch;
 }
 
-Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch, sparse::Mode mode)
+Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
+             uint32_t max_batch, sparse::Mode mode)
     : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), mode_(mode) {
     const float* factors = w_.rope_factors;
     if (w_.rope_long != nullptr && w_.rope_short != nullptr)
@@ -59,11 +63,14 @@ size_t Steps::prepare(std::span<const Part> parts) {
     for (const Part& part : parts) {
         Sequence& s = *part.sequence;
         if (part.tokens.size() > s.context() - s.length())
-            throw Error("the context is full", std::to_string(s.length()) + " tokens are in it and " + std::to_string(part.tokens.size()) +
-                            " more do not fit in " + std::to_string(s.context()), "Choose a longer context or start a new chat");
+            throw Error("the context is full",
+                        std::to_string(s.length()) + " tokens are in it and " + std::to_string(part.tokens.size()) +
+                            " more do not fit in " + std::to_string(s.context()),
+                        "Choose a longer context or start a new chat");
         for (size_t t = 0; t < part.tokens.size(); ++t) {
             if (part.tokens[t] < 0 || static_cast<uint32_t>(part.tokens[t]) >= d_.vocabulary)
-                throw Error("cannot compute", "token " + std::to_string(part.tokens[t]) + " is outside of the vocabulary of " + std::to_string(d_.vocabulary));
+                throw Error("cannot compute", "token " + std::to_string(part.tokens[t]) +
+                                                  " is outside of the vocabulary of " + std::to_string(d_.vocabulary));
             tokens_.push_back(part.tokens[t]);
             positions_.push_back(s.length() + static_cast<uint32_t>(t));
             rows_.push_back({&s, positions_.back()});
@@ -98,7 +105,8 @@ void Steps::embed() {
         cpu::decodeRow(w_.token_embedding.weight, static_cast<uint64_t>(tokens_[t]), x);
         if (d_.embedding_scale != 1) cpu::scale(x, d_.embedding_scale, d_.width);
         if (w_.position_embedding) {
-            cpu::decodeRow(w_.position_embedding.weight, std::min<uint64_t>(positions_[t] + d_.architecture.position_offset, last), branch_.row(t));
+            cpu::decodeRow(w_.position_embedding.weight,
+                           std::min<uint64_t>(positions_[t] + d_.architecture.position_offset, last), branch_.row(t));
             cpu::add(x, branch_.row(t), d_.width);
         }
     });
@@ -139,7 +147,8 @@ void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
     for (const Part& part : parts) {
         const size_t n = part.tokens.size(), first = part.logits == Part::Logits::all ? 0 : n - 1;
         if (part.logits != Part::Logits::none && n > 0)
-            for (size_t t = first; t < n; ++t) normRow(w_.output_norm, x_.row(row + t), normed_.row(wanted++), d_.width);
+            for (size_t t = first; t < n; ++t)
+                normRow(w_.output_norm, x_.row(row + t), normed_.row(wanted++), d_.width);
         row += n;
     }
     if (wanted == 0) return;

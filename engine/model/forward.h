@@ -25,8 +25,8 @@ class Forward {
 public:
     /// `context` chooses LongRoPE's factors; `max_batch` = most tokens of one run. Keeps references to all three.
     /// `mode`: automatic = exact where the weights allow it. Weights must have been read for the same mode.
-    Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch,
-            sparse::Mode mode = sparse::Mode::automatic);
+    Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
+            uint32_t max_batch, sparse::Mode mode = sparse::Mode::automatic);
     ~Forward();
 
     /// Computes all parts in one pass and appends their tokens to their sequences. `logits` has a row [vocabulary] for each

@@ -18,7 +18,8 @@ std::optional<uint32_t> Keys::count(std::string_view key, uint32_t limit) const 
     if (v == nullptr) return std::nullopt;
     if (v->isArray()) refuse(key, "is a list where one number is expected");
     const int64_t n = v->integer();
-    if (n < 0 || n > static_cast<int64_t>(limit)) refuse(key, "is " + std::to_string(n) + ", outside of 0 to " + std::to_string(limit));
+    if (n < 0 || n > static_cast<int64_t>(limit))
+        refuse(key, "is " + std::to_string(n) + ", outside of 0 to " + std::to_string(limit));
     return static_cast<uint32_t>(n);
 }
 
@@ -33,7 +34,8 @@ std::optional<std::vector<uint32_t>> Keys::perLayer(std::string_view key, uint32
     const gguf::Value* v = value(key);
     if (v == nullptr) return std::nullopt;
     if (!v->isArray()) return std::vector<uint32_t>(layers, count(key, limit).value());
-    if (v->count() < layers) refuse(key, "has " + std::to_string(v->count()) + " values for " + std::to_string(layers) + " layers");
+    if (v->count() < layers)
+        refuse(key, "has " + std::to_string(v->count()) + " values for " + std::to_string(layers) + " layers");
     std::vector<uint32_t> all(layers);
     for (uint32_t i = 0; i < layers; ++i) {
         const int64_t n = v->integer(i);

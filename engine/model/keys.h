@@ -14,10 +14,13 @@ namespace hearth::model {
 /// of their range throw Error.
 class Keys {
 public:
-    Keys(const gguf::File& file, std::string_view architecture) : file_(file), prefix_(std::string(architecture) + ".") {}
+    Keys(const gguf::File& file, std::string_view architecture)
+        : file_(file), prefix_(std::string(architecture) + ".") {}
 
     std::optional<uint32_t> count(std::string_view key, uint32_t limit) const;
-    uint32_t count(std::string_view key, uint32_t limit, uint32_t absent) const { return count(key, limit).value_or(absent); }
+    uint32_t count(std::string_view key, uint32_t limit, uint32_t absent) const {
+        return count(key, limit).value_or(absent);
+    }
     uint32_t require(std::string_view key, uint32_t limit) const;
     /// One value a layer: a scalar holds for all of them.
     std::optional<std::vector<uint32_t>> perLayer(std::string_view key, uint32_t layers, uint32_t limit) const;

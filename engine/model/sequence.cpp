@@ -29,7 +29,9 @@ KvSize kvSize(const Description& d, uint32_t layer, const SequenceOptions& optio
 uint64_t recurrentLayers(const Description& d) {
     return static_cast<uint64_t>(std::ranges::count_if(d.shapes, [](const LayerShape& s) { return s.recurrent; }));
 }
-uint64_t convValues(const Description& d) { return recurrentLayers(d) * (d.delta_net.conv_width - 1) * d.delta_net.channels(); }
+uint64_t convValues(const Description& d) {
+    return recurrentLayers(d) * (d.delta_net.conv_width - 1) * d.delta_net.channels();
+}
 uint64_t memoryValues(const Description& d) {
     return recurrentLayers(d) * d.delta_net.value_heads * d.delta_net.state * d.delta_net.state;
 }
@@ -46,12 +48,15 @@ LazyBytes::LazyBytes(size_t bytes) : size_(bytes) {
 
 void LazyBytes::Free::operator()(std::byte* p) const { std::free(p); }
 
-Sequence::Sequence(const Description& d, const SequenceOptions& options) : file_(d.file), options_(options), kv_(d.layers), window_(d.window) {
+Sequence::Sequence(const Description& d, const SequenceOptions& options)
+    : file_(d.file), options_(options), kv_(d.layers), window_(d.window) {
     for (uint32_t i = 0; i < d.layers; ++i) {
         const KvSize size = kvSize(d, i, options);
         if (size.cells == 0) continue;
         const auto keys = checkedMul(size.cells, size.key_bytes), values = checkedMul(size.cells, size.value_bytes);
-        if (!keys || !values) throw Error("not enough memory for the context", "its size does not fit in 64 bits", "Choose a smaller context length");
+        if (!keys || !values)
+            throw Error("not enough memory for the context", "its size does not fit in 64 bits",
+                        "Choose a smaller context length");
         kv_[i].cells = size.cells;
         kv_[i].key_bytes = size.key_bytes;
         kv_[i].value_bytes = size.value_bytes;

@@ -32,19 +32,19 @@ private:
 /// window and one batch need, the others one for every position of the context.
 struct KvLayer {
     size_t cells = 0;
-    size_t key_bytes = 0, value_bytes = 0;   ///< of a cell: all key/value heads; value_bytes 0 = values lie in the keys
+    size_t key_bytes = 0, value_bytes = 0;  ///< of a cell: all key/value heads; value_bytes 0 = values lie in the keys
     LazyBytes keys, values;
 };
 
 /// The state of gated delta net layers after some number of tokens.
 struct RecurrentState {
-    std::vector<float> conv;     ///< [recurrent layers, conv_width − 1, channels]: the last inputs, oldest first
-    std::vector<float> memory;   ///< [recurrent layers, value heads, state, state]
+    std::vector<float> conv;  ///< [recurrent layers, conv_width − 1, channels]: the last inputs, oldest first
+    std::vector<float> memory;  ///< [recurrent layers, value heads, state, state]
 };
 
 struct SequenceOptions {
-    uint32_t context = 0;        ///< positions
-    uint32_t batch = 512;        ///< most tokens of one pass
+    uint32_t context = 0;  ///< positions
+    uint32_t batch = 512;  ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
 };
 
@@ -79,10 +79,10 @@ private:
     std::shared_ptr<const gguf::File> file_;
     SequenceOptions options_;
     uint32_t length_ = 0;
-    uint32_t written_ = 0;                  // the longest it has been: rings hold the last cells before this
-    std::vector<KvLayer> kv_;               // [layers]; empty where the layer has none of its own
+    uint32_t written_ = 0;  // the longest it has been: rings hold the last cells before this
+    std::vector<KvLayer> kv_;  // [layers]; empty where the layer has none of its own
     RecurrentState recurrent_;
-    std::vector<Checkpoint> checkpoints_;   // ascending length
+    std::vector<Checkpoint> checkpoints_;  // ascending length
     uint32_t window_ = 0;
 };
 

@@ -40,7 +40,8 @@ private:
     /// Forms that exist in the wild but are not read, each with a sentence of its own.
     void refuseUnknownForms() const {
         if (d_.experts.count > 0 && file_.find("blk.0.ffn_gate.0.weight") != nullptr)
-            throw Error("cannot run this model", "it keeps each expert in a tensor of its own, a form that was given up in April 2024",
+            throw Error("cannot run this model",
+                        "it keeps each expert in a tensor of its own, a form that was given up in April 2024",
                         "Get a newer conversion of the model");
     }
 
@@ -52,11 +53,14 @@ private:
         const uint64_t have_rows = count > 1 ? t->ne[1] : t->rows(), have_count = count > 1 ? t->ne[2] * t->ne[3] : 1;
         if (t->ne[0] != cols || (rows != 0 && have_rows != rows) || have_count != count)
             refuse(name, "has the shape [" + std::to_string(t->ne[0]) + ", " + std::to_string(t->ne[1]) + ", " +
-                             std::to_string(t->ne[2]) + "], not [" + std::to_string(cols) + ", " + std::to_string(rows) +
-                             (count > 1 ? ", " + std::to_string(count) : std::string()) + "]");
+                             std::to_string(t->ne[2]) + "], not [" + std::to_string(cols) + ", " +
+                             std::to_string(rows) + (count > 1 ? ", " + std::to_string(count) : std::string()) + "]");
         switch (t->type) {
-            case gguf::Type::I8: case gguf::Type::I16: case gguf::Type::I32: case gguf::Type::I64: case gguf::Type::F64:
-                refuse(name, "is of a type that weights do not have");
+            case gguf::Type::I8:
+            case gguf::Type::I16:
+            case gguf::Type::I32:
+            case gguf::Type::I64:
+            case gguf::Type::F64: refuse(name, "is of a type that weights do not have");
             default: break;
         }
         if (t->data == nullptr) refuse(name, "has no data");
@@ -67,7 +71,8 @@ private:
     const float* vector(const std::string& name, uint64_t n) {
         const gguf::Tensor* t = find(name);
         if (t == nullptr) refuse(name, "is missing");
-        if (t->ne[0] * t->rows() != n) refuse(name, "has " + std::to_string(t->ne[0] * t->rows()) + " values, not " + std::to_string(n));
+        if (t->ne[0] * t->rows() != n)
+            refuse(name, "has " + std::to_string(t->ne[0] * t->rows()) + " values, not " + std::to_string(n));
         shaped(name, t->rows(), t->ne[0]);
         if (t->type == gguf::Type::F32 && reinterpret_cast<uintptr_t>(t->data) % alignof(float) == 0)
             return reinterpret_cast<const float*>(t->data);
@@ -75,12 +80,17 @@ private:
         quant::decode(t->type, {t->data, t->bytes}, values);
         return values.data();
     }
-    const float* optionalVector(const std::string& name, uint64_t n) { return find(name) != nullptr ? vector(name, n) : nullptr; }
+    const float* optionalVector(const std::string& name, uint64_t n) {
+        return find(name) != nullptr ? vector(name, n) : nullptr;
+    }
 
     NormWeights norm(const std::string& name, uint64_t n) {
-        return {vector(name + ".weight", n), d_.architecture.norm == Norm::layer ? optionalVector(name + ".bias", n) : nullptr, n};
+        return {vector(name + ".weight", n),
+                d_.architecture.norm == Norm::layer ? optionalVector(name + ".bias", n) : nullptr, n};
     }
-    NormWeights optionalNorm(const std::string& name, uint64_t n) { return find(name + ".weight") != nullptr ? norm(name, n) : NormWeights{}; }
+    NormWeights optionalNorm(const std::string& name, uint64_t n) {
+        return find(name + ".weight") != nullptr ? norm(name, n) : NormWeights{};
+    }
 
     float factor(const std::string& name) {
         const float* scale = optionalVector(name + ".scale", 1);
@@ -98,8 +108,11 @@ private:
 
     Stack stack(const std::string& name, uint64_t count, uint64_t rows, uint64_t cols) {
         const gguf::Tensor& t = shaped(name + ".weight", rows, cols, count);
-        return {{t.type, t.data, rows, cols, t.rowBytes()}, count, t.rowBytes() * rows,
-                optionalVector(name + ".bias", count * rows), optionalVector(name + ".scale", count)};
+        return {{t.type, t.data, rows, cols, t.rowBytes()},
+                count,
+                t.rowBytes() * rows,
+                optionalVector(name + ".bias", count * rows),
+                optionalVector(name + ".scale", count)};
     }
 
     static Linear part(const Linear& whole, uint64_t first, uint64_t n) {
@@ -128,7 +141,8 @@ private:
 
     void readAttention(const std::string& p, uint32_t i, LayerWeights& l) {
         const LayerShape& s = d_.shapes[i];
-        const uint64_t q = uint64_t{s.heads} * s.key_width, k = uint64_t{s.kv_heads} * s.key_width, v = uint64_t{s.kv_heads} * s.value_width;
+        const uint64_t q = uint64_t{s.heads} * s.key_width, k = uint64_t{s.kv_heads} * s.key_width,
+                       v = uint64_t{s.kv_heads} * s.value_width;
         if (const Linear all = optional(p + "attn_qkv", q + k + v, d_.width)) {
             l.q = part(all, 0, q);
             l.k = part(all, q, k);
@@ -201,7 +215,9 @@ private:
         }
         if (find(p + "ffn_down_t.weight") != nullptr) {
             const gguf::Tensor& t = shaped(p + "ffn_down_t.weight", f, d_.width);
-            l.down_t = {{t.type, t.data, f, d_.width, t.rowBytes()}, optionalVector(p + "ffn_down_t.bias", d_.width), factor(p + "ffn_down_t")};
+            l.down_t = {{t.type, t.data, f, d_.width, t.rowBytes()},
+                        optionalVector(p + "ffn_down_t.bias", d_.width),
+                        factor(p + "ffn_down_t")};
         } else {
             l.down = linear(p + "ffn_down", d_.width, f);
             if (by_neuron_ && d_.hasZeros(i)) {
@@ -218,14 +234,17 @@ private:
     cpu::Weight transposed(const cpu::Weight& from, uint64_t count, const std::string& name) {
         const gguf::TypeInfo& info = gguf::typeInfo(from.type);
         if (info.block_elements != 1)
-            throw Error("this sparse mode is not possible with this file", name + " holds " + std::string(info.name) + " blocks that run along the neurons, so a neuron alone cannot be read",
+            throw Error("this sparse mode is not possible with this file",
+                        name + " holds " + std::string(info.name) +
+                            " blocks that run along the neurons, so a neuron alone cannot be read",
                         "Use a file with ffn_down_t tensors, or --sparse off");
         const uint64_t size = info.block_bytes;
         std::vector<std::byte>& to = w_.transposed_.emplace_back(count * from.rows * from.cols * size);
         for (uint64_t e = 0; e < count; ++e)
             for (uint64_t r = 0; r < from.rows; ++r)
                 for (uint64_t c = 0; c < from.cols; ++c)
-                    std::memcpy(to.data() + ((e * from.cols + c) * from.rows + r) * size, from.data + (e * from.rows + r) * from.row_bytes + c * size, size);
+                    std::memcpy(to.data() + ((e * from.cols + c) * from.rows + r) * size,
+                                from.data + (e * from.rows + r) * from.row_bytes + c * size, size);
         return {from.type, to.data(), from.cols, from.rows, from.rows * size};
     }
 

@@ -86,21 +86,21 @@ struct LayerWeights {
     const float* router_bias = nullptr;  ///< [E], for the choice only
     Stack expert_gate, expert_up;    ///< E × [width, d]
     Stack expert_down;               ///< E × [d, width]
-    Stack expert_down_t;             ///< E × [width, d]: a row per neuron; only for sparse modes, has no bias of its own
-    Linear shared_gate, shared_up;   ///< [shared width, d]
-    Linear shared_down;              ///< [d, shared width]
-    Linear shared_router;            ///< [1, d]: its sigmoid scales the shared expert
+    Stack expert_down_t;  ///< E × [width, d]: a row per neuron; only for sparse modes, has no bias of its own
+    Linear shared_gate, shared_up;  ///< [shared width, d]
+    Linear shared_down;  ///< [d, shared width]
+    Linear shared_router;  ///< [1, d]: its sigmoid scales the shared expert
 
     // Gemma 3n (S streams, P = per-layer width)
-    NormWeights altup_router_norm;   ///< [d]
-    Linear altup_router;             ///< [S, d]
-    Linear altup_predict;            ///< [S·S, S]
-    Linear altup_correct;            ///< [S, S]
-    const float* altup_correct_scale = nullptr;   ///< [d]
-    Linear laurel_l, laurel_r;       ///< [rank, d], [d, rank]
-    NormWeights laurel_norm;         ///< [d]
-    Linear per_layer_gate, per_layer_proj;        ///< [P, d], [d, P]
-    NormWeights per_layer_norm;      ///< [d]
+    NormWeights altup_router_norm;  ///< [d]
+    Linear altup_router;  ///< [S, d]
+    Linear altup_predict;  ///< [S·S, S]
+    Linear altup_correct;  ///< [S, S]
+    const float* altup_correct_scale = nullptr;  ///< [d]
+    Linear laurel_l, laurel_r;  ///< [rank, d], [d, rank]
+    NormWeights laurel_norm;  ///< [d]
+    Linear per_layer_gate, per_layer_proj;  ///< [P, d], [d, P]
+    NormWeights per_layer_norm;  ///< [d]
 };
 
 /// All weights of a model: views into the mapped file, and the few vectors that had to be converted to float32.
@@ -111,19 +111,19 @@ public:
     /// float type, they are transposed (Mode::automatic and Mode::off take them as they are).
     explicit Weights(const Description& description, sparse::Mode mode = sparse::Mode::automatic);
 
-    Linear token_embedding;          ///< [vocabulary, d]
-    Linear position_embedding;       ///< [positions, d]
-    NormWeights output_norm;         ///< [d]
-    Linear output;                   ///< [vocabulary, d]; the embedding where the file ties them
+    Linear token_embedding;  ///< [vocabulary, d]
+    Linear position_embedding;  ///< [positions, d]
+    NormWeights output_norm;  ///< [d]
+    Linear output;  ///< [vocabulary, d]; the embedding where the file ties them
     std::vector<LayerWeights> layers;
 
-    const float* rope_factors = nullptr;                         ///< [n_rot/2] divide the angles
-    const float *rope_long = nullptr, *rope_short = nullptr;     ///< [n_rot/2] LongRoPE
+    const float* rope_factors = nullptr;  ///< [n_rot/2] divide the angles
+    const float *rope_long = nullptr, *rope_short = nullptr;  ///< [n_rot/2] LongRoPE
 
     Stack altup_proj, altup_unembd;  ///< S−1 × [d, d]
-    Linear per_layer_embedding;      ///< [vocabulary, layers·P]
-    Linear per_layer_model_proj;     ///< [layers·P, d]
-    NormWeights per_layer_proj_norm; ///< [P]
+    Linear per_layer_embedding;  ///< [vocabulary, layers·P]
+    Linear per_layer_model_proj;  ///< [layers·P, d]
+    NormWeights per_layer_proj_norm;  ///< [P]
 
 private:
     friend class WeightsReader;

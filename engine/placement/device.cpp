@@ -28,7 +28,10 @@ uint64_t memoryInfo(const std::string& name) {
 }  // namespace
 
 Device cpuDevice() {
-    Device cpu{.name = "cpu", .kind = Kind::cpu, .bytes_total = memoryInfo("MemTotal"), .bytes_free = memoryInfo("MemAvailable")};
+    Device cpu{.name = "cpu",
+               .kind = Kind::cpu,
+               .bytes_total = memoryInfo("MemTotal"),
+               .bytes_free = memoryInfo("MemAvailable")};
     if (const auto limit = numberIn("/sys/fs/cgroup/memory.max")) {
         const uint64_t used = numberIn("/sys/fs/cgroup/memory.current").value_or(0);
         cpu.bytes_total = std::min(cpu.bytes_total, *limit);

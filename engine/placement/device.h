@@ -13,7 +13,7 @@ struct Device {
     std::string name;
     Kind kind = Kind::cpu;
     uint64_t bytes_total = 0, bytes_free = 0;
-    double read_bytes_per_s = 0;   ///< 0 = not measured: no speed is predicted
+    double read_bytes_per_s = 0;  ///< 0 = not measured: no speed is predicted
     double flops = 0;
     double handover_s = 0;
 };

@@ -16,7 +16,8 @@ bool contains(std::string_view name, std::string_view part) { return name.find(p
 
 /// The kind of a weight, as people see it.
 std::string kindOf(std::string_view name) {
-    if (name.starts_with("token_embd") || name.starts_with("position_embd") || name.starts_with("per_layer_token_embd")) return "embedding";
+    if (name.starts_with("token_embd") || name.starts_with("position_embd") || name.starts_with("per_layer_token_embd"))
+        return "embedding";
     if (name.starts_with("output.")) return "output";
     if (contains(name, "norm") || name.starts_with("rope_")) return "norms";
     if (contains(name, "_exps")) return "experts";
@@ -96,11 +97,12 @@ Plan plan(const model::Description& d, const sparse::Profile*, std::span<const D
     p.bytes_per_token = weights.per_token;
 
     if (p.bytes(cpu->name) > cpu->bytes_free)
-        p.limit = "main memory: " + inGib(p.bytes(cpu->name)) + " are needed, " + inGib(cpu->bytes_free) + " are free; what does not fit is read from disk again and again";
+        p.limit = "main memory: " + inGib(p.bytes(cpu->name)) + " are needed, " + inGib(cpu->bytes_free) +
+                  " are free; what does not fit is read from disk again and again";
     else if (o.ctx == 0 && p.ctx < d.context)
-        p.limit = "main memory: the context is " + std::to_string(p.ctx) + " of the " + std::to_string(d.context) + " positions that the model knows";
-    else
-        p.limit = "the bandwidth of main memory";
+        p.limit = "main memory: the context is " + std::to_string(p.ctx) + " of the " + std::to_string(d.context) +
+                  " positions that the model knows";
+    else p.limit = "the bandwidth of main memory";
     if (cpu->read_bytes_per_s > 0) p.decode_tps = cpu->read_bytes_per_s / static_cast<double>(p.bytes_per_token);
     if (cpu->flops > 0) p.prefill_tps = cpu->flops / (2.0 * static_cast<double>(d.parameters()));
     return p;

@@ -23,7 +23,8 @@ struct Options {
 
 /// Bytes of one kind on one device.
 struct Part {
-    std::string what;     ///< "embedding", "attention", "norms", "feed-forward", "experts", "output", "KV cache", "scratch", "logits"
+    std::string
+        what;  ///< "embedding", "attention", "norms", "feed-forward", "experts", "output", "KV cache", "scratch", "logits"
     std::string device;
     uint64_t bytes = 0;
 };
@@ -37,16 +38,17 @@ struct LayerSplit {
 struct Plan {
     std::vector<Part> parts;
     std::vector<LayerSplit> layers;
-    uint32_t ctx = 0;                    ///< the context that was chosen
-    uint64_t bytes_per_token = 0;        ///< weights read to decode one token (cache not included)
-    double prefill_tps = 0, decode_tps = 0;   ///< predicted tokens per second; 0 where nothing was measured
-    std::string limit;                   ///< what bounds the speed or did not fit, in words
-    double tps_per_gib = 0;              ///< decode tokens per second that one more GiB of budget would bring
+    uint32_t ctx = 0;  ///< the context that was chosen
+    uint64_t bytes_per_token = 0;  ///< weights read to decode one token (cache not included)
+    double prefill_tps = 0, decode_tps = 0;  ///< predicted tokens per second; 0 where nothing was measured
+    std::string limit;  ///< what bounds the speed or did not fit, in words
+    double tps_per_gib = 0;  ///< decode tokens per second that one more GiB of budget would bring
 
     uint64_t bytes(std::string_view device) const;
 };
 
 /// Decides where every byte of a model goes. `profile` may be nullptr. Throws Error when the model cannot run at all.
-Plan plan(const model::Description& description, const sparse::Profile* profile, std::span<const Device> devices, const Options& options);
+Plan plan(const model::Description& description, const sparse::Profile* profile, std::span<const Device> devices,
+          const Options& options);
 
 }  // namespace hearth::placement

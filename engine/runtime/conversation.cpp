@@ -17,10 +17,14 @@ nlohmann::ordered_json asJson(std::span<const Message> messages) {
     return all;
 }
 
-std::string pieceOf(const text::Vocabulary& v, Token token) { return v.contains(token) ? std::string(v.pieceBytes(token)) : std::string(); }
+std::string pieceOf(const text::Vocabulary& v, Token token) {
+    return v.contains(token) ? std::string(v.pieceBytes(token)) : std::string();
+}
 
 /// Index of the first message that may be left out when the context is full: after a leading system message.
-size_t firstDroppable(std::span<const Message> messages) { return !messages.empty() && messages.front().role == "system" ? 1 : 0; }
+size_t firstDroppable(std::span<const Message> messages) {
+    return !messages.empty() && messages.front().role == "system" ? 1 : 0;
+}
 
 }  // namespace
 
@@ -33,7 +37,8 @@ Conversation::Conversation(std::shared_ptr<Model> model) : model_(std::move(mode
         template_ = std::make_unique<text::ChatTemplate>(text::ChatTemplate::parse(std::string(*source)));
     } else {
         text::FallbackTemplate fallback = text::fallbackTemplate(has_token_);
-        notes_.push_back("The model file has no chat template; the form " + fallback.name + " is used, which fits its special tokens best.");
+        notes_.push_back("The model file has no chat template; the form " + fallback.name +
+                         " is used, which fits its special tokens best.");
         template_ = std::make_unique<text::ChatTemplate>(text::ChatTemplate::parse(std::move(fallback.source)));
         template_stops_ = std::move(fallback.stops);
     }
@@ -54,7 +59,8 @@ Conversation::Prompt Conversation::render(std::span<const Message> messages, con
     prompt.text = std::move(rendered.text);
     prompt.notes = std::move(rendered.notes);
     if (encoded.bos_already_there)
-        prompt.notes.push_back("Template and vocabulary both begin the text with " + c.bos_token + "; it is there once.");
+        prompt.notes.push_back("Template and vocabulary both begin the text with " + c.bos_token +
+                               "; it is there once.");
     return prompt;
 }
 
@@ -65,7 +71,9 @@ Conversation::Prompt Conversation::fittingPrompt(const ReplyOptions& options) co
     const int64_t asked = options.generation.max_tokens;
     const size_t reserve = std::min<size_t>(context / 8, asked >= 0 ? static_cast<size_t>(asked) : context);
     Prompt prompt = render(messages_, options);
-    if (prompt.tokens.size() < context && (options.generation.overflow == Overflow::stop || prompt.tokens.size() + reserve < context)) return prompt;
+    if (prompt.tokens.size() < context &&
+        (options.generation.overflow == Overflow::stop || prompt.tokens.size() + reserve < context))
+        return prompt;
 
     std::vector<Message> kept = messages_;
     size_t dropped = 0;
@@ -78,18 +86,27 @@ Conversation::Prompt Conversation::fittingPrompt(const ReplyOptions& options) co
         } while (kept.size() > keep + 1 && kept[keep].role != "user");
         prompt = render(kept, options);
     }
-    const std::string which = dropped == 1 ? "message " + std::to_string(keep + 1) : "messages " + std::to_string(keep + 1) + " to " + std::to_string(keep + dropped);
+    const std::string which = dropped == 1
+                                  ? "message " + std::to_string(keep + 1)
+                                  : "messages " + std::to_string(keep + 1) + " to " + std::to_string(keep + dropped);
     if (prompt.tokens.size() >= context)
-        throw Error("the conversation is too long", "its last message alone needs " + std::to_string(prompt.tokens.size()) + " tokens and the context holds " + std::to_string(context),
+        throw Error("the conversation is too long",
+                    "its last message alone needs " + std::to_string(prompt.tokens.size()) +
+                        " tokens and the context holds " + std::to_string(context),
                     "Shorten the message or choose a longer context");
     if (options.generation.overflow == Overflow::stop)
-        throw Error("the conversation is too long", "it needs " + std::to_string(whole) + " tokens and the context holds " + std::to_string(context) + "; " + which + " no longer fit" + (dropped == 1 ? "s" : ""),
+        throw Error("the conversation is too long",
+                    "it needs " + std::to_string(whole) + " tokens and the context holds " + std::to_string(context) +
+                        "; " + which + " no longer fit" + (dropped == 1 ? "s" : ""),
                     "Start a new chat, choose a longer context, or let old messages be left out");
-    prompt.notes.push_back("The context is full: " + which + (dropped == 1 ? " is" : " are") + " no longer seen by the model.");
+    prompt.notes.push_back("The context is full: " + which + (dropped == 1 ? " is" : " are") +
+                           " no longer seen by the model.");
     return prompt;
 }
 
-size_t Conversation::promptTokens(const ReplyOptions& options) const { return render(messages_, options).tokens.size(); }
+size_t Conversation::promptTokens(const ReplyOptions& options) const {
+    return render(messages_, options).tokens.size();
+}
 
 /// A reply under way.
 struct Conversation::Pending {
@@ -101,7 +118,9 @@ struct Conversation::Pending {
     void take(const std::vector<text::Piece>& pieces) {
         for (text::Piece piece : pieces) {
             std::string& to = piece.tag == text::Tag::Thinking ? reply.message.reasoning : reply.message.content;
-            if (to.empty()) piece.text.erase(0, piece.text.find_first_not_of(" \n"));   // the space between the roles of many templates
+            if (to.empty())
+                piece.text.erase(0,
+                                 piece.text.find_first_not_of(" \n"));  // the space between the roles of many templates
             if (piece.text.empty()) continue;
             to += piece.text;
             if (on_piece) on_piece(piece);
@@ -112,16 +131,20 @@ struct Conversation::Pending {
 Conversation::~Conversation() = default;
 
 Generation& Conversation::begin(const ReplyOptions& options, OnPiece on_piece) {
-    if (messages_.empty() || messages_.back().role == "assistant") throw Error("nothing to answer", "the last message is not yours", "Write something");
+    if (messages_.empty() || messages_.back().role == "assistant")
+        throw Error("nothing to answer", "the last message is not yours", "Write something");
     Prompt prompt = fittingPrompt(options);
     const text::MarkerSet markers = text::findMarkers(template_->source(), prompt.text, has_token_);
     GenerationOptions generation_options = options.generation;
     generation_options.stop.insert(generation_options.stop.end(), template_stops_.begin(), template_stops_.end());
     for (const std::string& marker : markers.texts())
-        if (const auto token = model_->vocabulary().findSpecial(marker)) generation_options.shown_tokens.push_back(*token);
-    pending_ = std::make_unique<Pending>(Pending{text::Tagger(markers), std::move(on_piece), {.message = {"assistant", ""}, .notes = std::move(prompt.notes)}});
+        if (const auto token = model_->vocabulary().findSpecial(marker))
+            generation_options.shown_tokens.push_back(*token);
+    pending_ = std::make_unique<Pending>(Pending{
+        text::Tagger(markers), std::move(on_piece), {.message = {"assistant", ""}, .notes = std::move(prompt.notes)}});
     Pending& pending = *pending_;
-    pending.generation.emplace(session_, std::move(prompt.tokens), generation_options, [&pending](std::string_view text) { pending.take(pending.tagger.push(text)); });
+    pending.generation.emplace(session_, std::move(prompt.tokens), generation_options,
+                               [&pending](std::string_view text) { pending.take(pending.tagger.push(text)); });
     return *pending.generation;
 }
 

@@ -39,10 +39,13 @@ Generation::Generation(Session& session, std::vector<Token> prompt, const Genera
     if (prompt.empty()) throw Error("nothing to answer", "the prompt has no tokens", "Write something");
     const uint32_t context = session.model().context();
     if (prompt.size() >= context && options_.overflow == Overflow::stop)
-        throw Error("the prompt is too long", "it has " + std::to_string(prompt.size()) + " tokens and the context holds " + std::to_string(context),
-                    "Shorten it or choose a longer context (--ctx)");
+        throw Error(
+            "the prompt is too long",
+            "it has " + std::to_string(prompt.size()) + " tokens and the context holds " + std::to_string(context),
+            "Shorten it or choose a longer context (--ctx)");
     statistics_.prompt_tokens = static_cast<uint32_t>(prompt.size());
-    if (options.grammar) sampler_.setGrammar(std::make_unique<sampling::GrammarState>(options.grammar, session.model().tokenTrie()));
+    if (options.grammar)
+        sampler_.setGrammar(std::make_unique<sampling::GrammarState>(options.grammar, session.model().tokenTrie()));
     sampler_.acceptPrompt(prompt);
     if (prompt.size() >= context) prompt = keptTail(prompt);
     statistics_.reused_tokens = static_cast<uint32_t>(session_.rewindTo(prompt));
@@ -81,11 +84,11 @@ void Generation::choose(std::span<const float> logits) {
     const bool ends = vocabulary.isEog(token) && !options_.ignore_end;
     if (vocabulary.isControl(token) && std::ranges::find(options_.shown_tokens, token) != options_.shown_tokens.end())
         show(decoder_.finish() + std::string(vocabulary.pieceBytes(token)));
-    else if (!ends)
-        show(decoder_.push(token));
+    else if (!ends) show(decoder_.push(token));
     if (ends) return end(EndReason::end_of_generation);
     if (stops_.stopped()) return end(EndReason::stop_string);
-    if (options_.max_tokens >= 0 && std::cmp_greater_equal(generated_.size(), options_.max_tokens)) return end(EndReason::max_tokens);
+    if (options_.max_tokens >= 0 && std::cmp_greater_equal(generated_.size(), options_.max_tokens))
+        return end(EndReason::max_tokens);
     pending_.assign(1, token);
     fed_ = 0;
     if (session_.sequence().length() >= session_.model().context()) {
@@ -139,7 +142,8 @@ std::vector<model::Part> nextParts(std::span<Generation* const> active, uint32_t
         if (take[i] == 0) room -= take[i] = std::min(room, active[i]->pending().size());
     for (size_t i = 0; i < active.size(); ++i) {
         const bool last = take[i] == active[i]->pending().size();
-        parts.push_back({&active[i]->session().sequence(), active[i]->pending().first(take[i]), last ? model::Part::Logits::last : model::Part::Logits::none});
+        parts.push_back({&active[i]->session().sequence(), active[i]->pending().first(take[i]),
+                         last ? model::Part::Logits::last : model::Part::Logits::none});
     }
     return parts;
 }
@@ -181,7 +185,7 @@ bool runPass(Model& model, std::span<Generation* const> generations, Matrix<floa
             g->stop();
         }
         return false;
-    } catch (...) {   // a recurrent sequence may have gone back to its last checkpoint
+    } catch (...) {  // a recurrent sequence may have gone back to its last checkpoint
         for (Generation* g : active) g->session().noteComputed({});
         throw;
     }
@@ -196,7 +200,8 @@ bool runPass(Model& model, std::span<Generation* const> generations, Matrix<floa
 
 void runAll(Model& model, std::span<Generation* const> generations, std::stop_token stop) {
     Matrix<float> logits;
-    while (runPass(model, generations, logits, stop)) {}
+    while (runPass(model, generations, logits, stop)) {
+    }
 }
 
 }  // namespace hearth::runtime

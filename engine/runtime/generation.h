@@ -32,13 +32,14 @@ struct GenerationOptions {
     int64_t max_tokens = -1;                            ///< −1 = until the end
     std::vector<std::string> stop;
     Overflow overflow = Overflow::stop;
-    std::vector<Token> shown_tokens;                    ///< control tokens that appear in the text all the same (markers)
-    bool ignore_end = false;                            ///< goes on after an end-of-generation token (benchmarks)
+    std::vector<Token> shown_tokens;  ///< control tokens that appear in the text all the same (markers)
+    bool ignore_end = false;  ///< goes on after an end-of-generation token (benchmarks)
 };
 
 struct GenerationStatistics {
     uint32_t prompt_tokens = 0, reused_tokens = 0, generated_tokens = 0;
-    double prefill_s = 0, decode_s = 0, first_token_s = 0;   ///< wall time of the passes that this generation took part in
+    double prefill_s = 0, decode_s = 0,
+           first_token_s = 0;  ///< wall time of the passes that this generation took part in
 };
 
 /// One prompt and its reply: a state machine that says what to compute next and takes logits. Driven by runAll().
@@ -53,7 +54,7 @@ public:
     bool done() const { return reason_ != EndReason::none; }
     EndReason reason() const { return reason_; }
     const std::string& text() const { return text_; }
-    std::span<const Token> tokens() const { return generated_; }    ///< sampled so far, the end token included
+    std::span<const Token> tokens() const { return generated_; }  ///< sampled so far, the end token included
     const GenerationStatistics& statistics() const { return statistics_; }
     Session& session() { return session_; }
 

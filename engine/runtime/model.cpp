@@ -22,20 +22,28 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
     const placement::Device cpu = placement::cpuDevice();
-    return placement::plan(description, nullptr, {&cpu, 1}, {.ctx = options.ctx, .batch = options.batch, .kv = options.kv});
+    return placement::plan(description, nullptr, {&cpu, 1},
+                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options)
-    : options_(options), description_(describe(file, options)), plan_(planFor(description_, options)), weights_(description_, options.sparse), pool_(options.threads) {
-    forward_ = std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
+    : options_(options),
+      description_(describe(file, options)),
+      plan_(planFor(description_, options)),
+      weights_(description_, options.sparse),
+      pool_(options.threads) {
+    forward_ =
+        std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
     // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
     tokenizer_ = std::async(std::launch::async, [file] {
-                     return std::shared_ptr<const text::Tokenizer>(std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file)));
+                     return std::shared_ptr<const text::Tokenizer>(
+                         std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file)));
                  }).share();
 }
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {
-    return std::make_unique<model::Sequence>(description_, model::SequenceOptions{.context = plan_.ctx, .batch = options_.batch, .kv = options_.kv});
+    return std::make_unique<model::Sequence>(
+        description_, model::SequenceOptions{.context = plan_.ctx, .batch = options_.batch, .kv = options_.kv});
 }
 
 sampling::VocabularyView Model::vocabularyView() const {

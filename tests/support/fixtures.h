@@ -17,7 +17,9 @@ inline std::filesystem::path dataFolder() { return std::filesystem::path(HEARTH_
 /// The fixtures folder (HEARTH_FIXTURES, else ../shared/fixtures beside the project), or an empty path.
 inline std::filesystem::path fixturesFolder() {
     const char* named = std::getenv("HEARTH_FIXTURES");
-    const std::filesystem::path folder = named != nullptr ? std::filesystem::path(named) : std::filesystem::path(HEARTH_SOURCE_DIR) / ".." / "shared" / "fixtures";
+    const std::filesystem::path folder = named != nullptr
+                                             ? std::filesystem::path(named)
+                                             : std::filesystem::path(HEARTH_SOURCE_DIR) / ".." / "shared" / "fixtures";
     return std::filesystem::is_directory(folder) ? folder : std::filesystem::path();
 }
 

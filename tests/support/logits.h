@@ -18,13 +18,17 @@ struct Fixture {
     sparse::Mode mode;
     std::shared_ptr<const model::Weights> weights;
 
-    explicit Fixture(const std::filesystem::path& json, sparse::Mode sparse_mode = sparse::Mode::automatic) : about(readJson(json)), mode(sparse_mode) {
+    explicit Fixture(const std::filesystem::path& json, sparse::Mode sparse_mode = sparse::Mode::automatic)
+        : about(readJson(json)), mode(sparse_mode) {
         tokens = about["tokens"].get<std::vector<int32_t>>();
         want = readFloats(json.parent_path() / about["logits_file"].get<std::string>());
-        description = std::make_shared<model::Description>(model::Description::read(gguf::File::open(std::filesystem::path(json).replace_extension(".gguf"))));
+        description = std::make_shared<model::Description>(
+            model::Description::read(gguf::File::open(std::filesystem::path(json).replace_extension(".gguf"))));
         weights = std::make_shared<model::Weights>(*description, mode);
     }
-    uint32_t context() const { return std::max<uint32_t>(about.value("n_ctx", 128u), static_cast<uint32_t>(tokens.size())); }
+    uint32_t context() const {
+        return std::max<uint32_t>(about.value("n_ctx", 128u), static_cast<uint32_t>(tokens.size()));
+    }
 };
 
 /// Logits of all positions, at most `batch` tokens a pass.
@@ -53,7 +57,9 @@ inline double nmse(std::span<const float> got, std::span<const float> want) {
 inline size_t otherTop(std::span<const float> got, std::span<const float> want, size_t vocabulary) {
     size_t other = 0;
     for (size_t at = 0; at < want.size(); at += vocabulary) {
-        const auto best = [&](std::span<const float> all) { return std::ranges::max_element(all.subspan(at, vocabulary)) - all.begin(); };
+        const auto best = [&](std::span<const float> all) {
+            return std::ranges::max_element(all.subspan(at, vocabulary)) - all.begin();
+        };
         other += best(got) != best(want);
     }
     return other;

@@ -65,7 +65,8 @@ void Steps::altupMood(const LayerWeights& l, MatrixView<const float> x) {
 
 void Steps::altupLayer(uint32_t i) {
     const LayerWeights& l = w_.layers[i];
-    const size_t n = rows_.size(), d = d_.width, streams = d_.altup.streams, active = d_.altup.active, per = d_.altup.per_layer;
+    const size_t n = rows_.size(), d = d_.width, streams = d_.altup.streams, active = d_.altup.active,
+                 per = d_.altup.per_layer;
 
     altupMood(l, streams_[active].view());
     coefficients_.resize(n, streams * streams);
@@ -73,7 +74,8 @@ void Steps::altupLayer(uint32_t i) {
     for (size_t t = 0; t < n; ++t)
         for (size_t j = 0; j < streams; ++j) {
             std::copy_n(streams_[j].row(t), d, predicted_[j].row(t));
-            for (size_t k = 0; k < streams; ++k) cpu::axpy(coefficients_.row(t)[j * streams + k], streams_[k].row(t), predicted_[j].row(t), d);
+            for (size_t k = 0; k < streams; ++k)
+                cpu::axpy(coefficients_.row(t)[j * streams + k], streams_[k].row(t), predicted_[j].row(t), d);
         }
 
     // x_ = (prediction + attention branch + side branch) / √2, then the feed-forward on top.
@@ -116,7 +118,8 @@ void Steps::altupLayer(uint32_t i) {
     per_layer_hidden_.resize(n, per);
     apply({{l.per_layer_gate, act_, per_layer_hidden_.view()}});
     for (size_t t = 0; t < n; ++t)
-        cpu::activate(cpu::Activation::gelu, per_layer_hidden_.row(t), per_layer_.row(t) + i * per, per_layer_hidden_.row(t), per);
+        cpu::activate(cpu::Activation::gelu, per_layer_hidden_.row(t), per_layer_.row(t) + i * per,
+                      per_layer_hidden_.row(t), per);
     act2_.set(per_layer_hidden_.view());
     apply({{l.per_layer_proj, act2_, branch_.view()}});
     for (size_t t = 0; t < n; ++t) {

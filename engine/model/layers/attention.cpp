@@ -57,13 +57,16 @@ void Steps::rotateAndStore(uint32_t i) {
         normHeads(l.k_norm, k, s.kv_heads, s.key_width, s.key_width);
         rotateHeads(i, t, k, s.kv_heads, s.key_width, s.key_width);
         if (d_.architecture.altup)   // Gemma 3n norms values too, without weights
-            for (uint32_t h = 0; h < s.kv_heads; ++h) cpu::rmsNorm(v + h * s.value_width, nullptr, v + h * s.value_width, s.value_width, d_.norm_eps);
+            for (uint32_t h = 0; h < s.kv_heads; ++h)
+                cpu::rmsNorm(v + h * s.value_width, nullptr, v + h * s.value_width, s.value_width, d_.norm_eps);
         KvLayer& cache = rows_[t].sequence->kv_[i];
         const size_t cell = rows_[t].position % cache.cells;
         const cpu::KvType type = rows_[t].sequence->kvType();
         for (uint32_t h = 0; h < s.kv_heads; ++h) {
-            cpu::kvStore(type, k + h * s.key_width, cache.keys.data() + cell * cache.key_bytes + h * key_row, s.key_width);
-            cpu::kvStore(type, v + h * s.value_width, cache.values.data() + cell * cache.value_bytes + h * value_row, s.value_width);
+            cpu::kvStore(type, k + h * s.key_width, cache.keys.data() + cell * cache.key_bytes + h * key_row,
+                         s.key_width);
+            cpu::kvStore(type, v + h * s.value_width, cache.values.data() + cell * cache.value_bytes + h * value_row,
+                         s.value_width);
         }
     });
 }
@@ -75,14 +78,16 @@ void Steps::normHeads(const NormWeights& norm, float* heads, size_t count, size_
         cpu::rmsNorm(heads, norm.weight, heads, norm.size, d_.norm_eps);
         return;
     }
-    for (size_t h = 0; h < count; ++h) cpu::rmsNorm(heads + h * stride, norm.weight, heads + h * stride, width, d_.norm_eps);
+    for (size_t h = 0; h < count; ++h)
+        cpu::rmsNorm(heads + h * stride, norm.weight, heads + h * stride, width, d_.norm_eps);
 }
 
 void Steps::rotateHeads(uint32_t i, size_t t, float* heads, size_t count, size_t stride, size_t width) {
     if (!d_.shapes[i].rotated) return;
     const RopeTable& table = d_.shapes[i].windowed ? window_rope_ : rope_;
     const size_t n_rot = std::min<size_t>(table.rotated(), width);
-    for (size_t h = 0; h < count; ++h) cpu::rope(heads + h * stride, table.cosines(t), table.sines(t), n_rot, d_.architecture.rope);
+    for (size_t h = 0; h < count; ++h)
+        cpu::rope(heads + h * stride, table.cosines(t), table.sines(t), n_rot, d_.architecture.rope);
 }
 
 /// The cells that a token attends to, its own included, without queries and output.
@@ -144,7 +149,8 @@ void Steps::gateHeads(uint32_t i) {
     const LayerShape& s = d_.shapes[i];
     forRows(rows_.size(), heads_.cols(), [&](size_t t) {
         for (uint32_t h = 0; h < s.heads; ++h) {
-            float *gate = q_.row(t) + (2 * h + 1) * size_t{s.key_width}, *head = heads_.row(t) + h * size_t{s.value_width};
+            float *gate = q_.row(t) + (2 * h + 1) * size_t{s.key_width},
+                  *head = heads_.row(t) + h * size_t{s.value_width};
             cpu::activate(cpu::Activation::sigmoid, gate, nullptr, gate, s.value_width);
             cpu::multiply(head, gate, s.value_width);
         }

@@ -21,7 +21,10 @@ void Steps::deltaNet(uint32_t i, MatrixView<const float> x, MatrixView<float> ou
     z_.resize(n, s.inner);
     beta_.resize(n, s.value_heads);
     alpha_.resize(n, s.value_heads);
-    apply({{l.delta_qkv, act_, channels_.view()}, {l.delta_gate, act_, z_.view()}, {l.delta_beta, act_, beta_.view()}, {l.delta_alpha, act_, alpha_.view()}});
+    apply({{l.delta_qkv, act_, channels_.view()},
+           {l.delta_gate, act_, z_.view()},
+           {l.delta_beta, act_, beta_.view()},
+           {l.delta_alpha, act_, alpha_.view()}});
     deltaConvolution(i, index);
     heads_.resize(n, s.inner);
     deltaHeads(i, index);
@@ -42,12 +45,13 @@ void Steps::deltaConvolution(uint32_t i, size_t index) {
     constexpr size_t channels_a_piece = 256;
     const DeltaNetShape& s = d_.delta_net;
     const float* kernel = w_.layers[i].delta_conv;
-    const size_t channels = s.channels(), past = s.conv_width - 1, pieces = (channels + channels_a_piece - 1) / channels_a_piece;
+    const size_t channels = s.channels(), past = s.conv_width - 1,
+                 pieces = (channels + channels_a_piece - 1) / channels_a_piece;
     convolved_.resize(rows_.size(), channels);
     pool_.run(pieces, [&](size_t piece) {
         const size_t begin = piece * channels_a_piece, end = std::min(channels, begin + channels_a_piece);
         for (size_t t = 0; t < rows_.size(); ++t) {
-            float* held = rows_[t].sequence->recurrent_.conv.data() + index * past * channels;   // [past, channels]
+            float* held = rows_[t].sequence->recurrent_.conv.data() + index * past * channels;  // [past, channels]
             const float* in = channels_.row(t);
             for (size_t c = begin; c < end; ++c) {
                 float sum = 0;
@@ -82,8 +86,9 @@ void Steps::deltaHeads(uint32_t i, size_t index) {
             const float rate = 1 / (1 + std::exp(-beta_.row(t)[h])), raw = alpha_.row(t)[h] + l.delta_dt[h];
             const float softplus = raw > 20 ? raw : std::log1p(std::exp(raw));
             float* state = rows_[t].sequence->recurrent_.memory.data() + (index * s.value_heads + h) * memory;
-            cpu::deltaStep(state, row + key_head * s.state, row + key_dim + key_head * s.state, row + 2 * key_dim + h * s.state,
-                           std::exp(softplus * l.delta_a[h]), rate, heads_.row(t) + h * s.state, s.state);
+            cpu::deltaStep(state, row + key_head * s.state, row + key_dim + key_head * s.state,
+                           row + 2 * key_dim + h * s.state, std::exp(softplus * l.delta_a[h]), rate,
+                           heads_.row(t) + h * s.state, s.state);
         }
     });
 }

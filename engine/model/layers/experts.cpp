@@ -12,9 +12,8 @@ namespace {
 void topK(std::span<const float> values, std::span<uint32_t> top) {
     std::vector<uint32_t> order(values.size());
     std::iota(order.begin(), order.end(), 0u);
-    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top.size()), order.end(), [&](uint32_t a, uint32_t b) {
-        return values[a] != values[b] ? values[a] > values[b] : a < b;
-    });
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(top.size()), order.end(),
+                      [&](uint32_t a, uint32_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
     std::copy_n(order.begin(), top.size(), top.begin());
 }
 
@@ -47,7 +46,8 @@ void Steps::route(uint32_t i, MatrixView<const float> x) {
     apply({{l.router, act3_, router_.view()}});
     expert_ids_.resize(x.rows * e.used);
     expert_weights_.resize(x.rows, e.used);
-    for (size_t t = 0; t < x.rows; ++t) chooseExperts(router_.row(t), l.router_bias, expert_ids_.data() + t * e.used, expert_weights_.row(t));
+    for (size_t t = 0; t < x.rows; ++t)
+        chooseExperts(router_.row(t), l.router_bias, expert_ids_.data() + t * e.used, expert_weights_.row(t));
 }
 
 /// One token's choice (formats §2.1, MoE forward order): ids [used] and their weights [used].
@@ -55,7 +55,8 @@ void Steps::chooseExperts(const float* logits, const float* bias, uint32_t* ids,
     const ExpertShape& e = d_.experts;
     std::vector<float> probabilities(logits, logits + e.count);
     if (e.router == Router::softmax) cpu::softmax(probabilities.data(), e.count);
-    if (e.router == Router::sigmoid) cpu::activate(cpu::Activation::sigmoid, logits, nullptr, probabilities.data(), e.count);
+    if (e.router == Router::sigmoid)
+        cpu::activate(cpu::Activation::sigmoid, logits, nullptr, probabilities.data(), e.count);
     std::vector<float> rank = probabilities;
     if (bias != nullptr) cpu::add(rank.data(), bias, e.count);
     if (e.groups > 0) keepBestGroups(rank, e.groups, e.groups_used);
@@ -92,7 +93,8 @@ void Steps::experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out
     forRows(n, d_.width * e.used, [&](size_t t) {
         float* y = out.row(t);
         std::fill_n(y, d_.width, 0.0f);
-        for (uint32_t s = 0; s < e.used; ++s) cpu::axpy(expert_weights_.row(t)[s], expert_out_.row(expert_slot_[t * e.used + s]), y, d_.width);
+        for (uint32_t s = 0; s < e.used; ++s)
+            cpu::axpy(expert_weights_.row(t)[s], expert_out_.row(expert_slot_[t * e.used + s]), y, d_.width);
     });
     if (e.shared_width > 0) sharedExpert(i, x, out);
 }
@@ -110,7 +112,8 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
 
     const auto forExperts = [&](auto&& body) {
         for (uint32_t id = 0; id < e.count; ++id)
-            if (const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first; count > 0) body(id, first, count);
+            if (const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first; count > 0)
+                body(id, first, count);
     };
     act_.set(gathered_.view());
     products_.clear();
@@ -123,19 +126,24 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         addBias(expert_gate_.view().slice(first, count), l.expert_gate[id].bias, l.expert_gate[id].scale);
         addBias(expert_up_.view().slice(first, count), l.expert_up[id].bias, l.expert_up[id].scale);
     });
-    forRows(all, e.width, [&](size_t r) { cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width); });
+    forRows(all, e.width, [&](size_t r) {
+        cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
+    });
 
     if (l.expert_down_t && mode_ != sparse::Mode::off) {
         expertDownByNeuron(i);
     } else {
-    act2_.set(expert_up_.view());
-    products_.clear();
-    forExperts([&](uint32_t id, size_t first, size_t count) {
-        products_.push_back({l.expert_down[id].weight, &act2_, first, count, expert_out_.view().slice(first, count)});
-    });
-    cpu::multiply(pool_, products_);
+        act2_.set(expert_up_.view());
+        products_.clear();
+        forExperts([&](uint32_t id, size_t first, size_t count) {
+            products_.push_back(
+                {l.expert_down[id].weight, &act2_, first, count, expert_out_.view().slice(first, count)});
+        });
+        cpu::multiply(pool_, products_);
     }
-    forExperts([&](uint32_t id, size_t first, size_t count) { addBias(expert_out_.view().slice(first, count), l.expert_down[id].bias, l.expert_down[id].scale); });
+    forExperts([&](uint32_t id, size_t first, size_t count) {
+        addBias(expert_out_.view().slice(first, count), l.expert_down[id].bias, l.expert_down[id].scale);
+    });
 }
 
 /// Adds the expert that every token uses, scaled by its own gate where it has one.
@@ -146,9 +154,14 @@ void Steps::sharedExpert(uint32_t i, MatrixView<const float> x, MatrixView<float
     shared_gate_.resize(n, width);
     shared_up_.resize(n, width);
     shared_scale_.resize(n, 1);
-    if (l.shared_router) apply({{l.shared_gate, act_, shared_gate_.view()}, {l.shared_up, act_, shared_up_.view()}, {l.shared_router, act_, shared_scale_.view()}});
+    if (l.shared_router)
+        apply({{l.shared_gate, act_, shared_gate_.view()},
+               {l.shared_up, act_, shared_up_.view()},
+               {l.shared_router, act_, shared_scale_.view()}});
     else apply({{l.shared_gate, act_, shared_gate_.view()}, {l.shared_up, act_, shared_up_.view()}});
-    forRows(n, width, [&](size_t t) { cpu::activate(d_.architecture.activation, shared_gate_.row(t), shared_up_.row(t), shared_up_.row(t), width); });
+    forRows(n, width, [&](size_t t) {
+        cpu::activate(d_.architecture.activation, shared_gate_.row(t), shared_up_.row(t), shared_up_.row(t), width);
+    });
     act2_.set(shared_up_.view());
     side_.resize(n, d_.width);
     apply({{l.shared_down, act2_, side_.view()}});

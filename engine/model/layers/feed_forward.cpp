@@ -20,10 +20,13 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
         gate_.resize(n, neurons);
         apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
-        forRows(n, neurons, [&](size_t t) { cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons); });
+        forRows(n, neurons, [&](size_t t) {
+            cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
+        });
     } else {
         apply({{l.up, act_, up_.view()}});
-        forRows(n, neurons, [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
+        forRows(n, neurons,
+                [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
     }
     down(i, out);
 }

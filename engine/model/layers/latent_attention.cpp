@@ -12,7 +12,7 @@ void Steps::latentAttention(uint32_t i, MatrixView<const float> x, MatrixView<fl
     latentProject(i, x);
     latentStore(i);
     latentQueries(i);
-    k_.resize(x.rows, size_t{s.heads} * d_.latent.kv_rank);    // compressed outputs of the heads
+    k_.resize(x.rows, size_t{s.heads} * d_.latent.kv_rank);  // compressed outputs of the heads
     attendHeads(i, absorbed_.view(), s.key_width, k_.view());
     latentValues(i);
     act2_.set(heads_.view());
@@ -31,7 +31,8 @@ void Steps::latentProject(uint32_t i, MatrixView<const float> x) {
     }
     v_.resize(x.rows, l.q_a.weight.rows);
     apply({{l.q_a, act_, v_.view()}, {l.kv_a, act_, low_.view()}});
-    forRows(x.rows, v_.cols(), [&](size_t t) { cpu::rmsNorm(v_.row(t), l.q_a_norm.weight, v_.row(t), v_.cols(), d_.norm_eps); });
+    forRows(x.rows, v_.cols(),
+            [&](size_t t) { cpu::rmsNorm(v_.row(t), l.q_a_norm.weight, v_.row(t), v_.cols(), d_.norm_eps); });
     act2_.set(v_.view());
     apply({{l.q, act2_, q_.view()}});
 }
@@ -43,7 +44,8 @@ void Steps::latentStore(uint32_t i) {
         cpu::rmsNorm(row, w_.layers[i].kv_a_norm.weight, row, s.kv_rank, d_.norm_eps);
         rotateHeads(i, t, row + s.kv_rank, 1, s.rope, s.rope);
         KvLayer& cache = rows_[t].sequence->kv_[i];
-        cpu::kvStore(rows_[t].sequence->kvType(), row, cache.keys.data() + rows_[t].position % cache.cells * cache.key_bytes, low_.cols());
+        cpu::kvStore(rows_[t].sequence->kvType(), row,
+                     cache.keys.data() + rows_[t].position % cache.cells * cache.key_bytes, low_.cols());
     });
 }
 
@@ -56,7 +58,8 @@ void Steps::latentQueries(uint32_t i) {
     head_acts_.resize(heads);
     products_.clear();
     for (size_t h = 0; h < heads; ++h) {
-        const MatrixView<float> query = q_.view().columns(h * from, s.nope), out = absorbed_.view().columns(h * to, s.kv_rank);
+        const MatrixView<float> query = q_.view().columns(h * from, s.nope),
+                                out = absorbed_.view().columns(h * to, s.kv_rank);
         if (l.k_b) {
             head_acts_[h].set(query);
             products_.push_back({l.k_b[h].weight, &head_acts_[h], 0, 0, out});
@@ -83,7 +86,8 @@ void Steps::latentValues(uint32_t i) {
     products_.clear();
     for (size_t h = 0; h < heads; ++h) {
         head_acts_[h].set(k_.view().columns(h * s.kv_rank, s.kv_rank));
-        const cpu::Weight weight = l.v_b ? l.v_b[h].weight : l.kv_b.weight.slice(h * (s.nope + s.value) + s.nope, s.value);
+        const cpu::Weight weight =
+            l.v_b ? l.v_b[h].weight : l.kv_b.weight.slice(h * (s.nope + s.value) + s.nope, s.value);
         products_.push_back({weight, &head_acts_[h], 0, 0, heads_.view().columns(h * s.value, s.value)});
     }
     cpu::multiply(pool_, products_);

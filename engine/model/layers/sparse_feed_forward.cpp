@@ -10,14 +10,13 @@ namespace hearth::model {
 // and `all` give the same bits; only `predict` leaves out more.
 
 /// Whether layer i runs by neuron. Without a down-projection by neuron there is nothing to skip.
-bool Steps::isSparse(uint32_t i) const {
-    return mode_ != sparse::Mode::off && d_.hasZeros(i) && w_.layers[i].down_t;
-}
+bool Steps::isSparse(uint32_t i) const { return mode_ != sparse::Mode::off && d_.hasZeros(i) && w_.layers[i].down_t; }
 
 void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
     const LayerWeights& l = w_.layers[i];
     const size_t n = x.rows, neurons = l.up.weight.rows;
-    const bool predicted = mode_ == sparse::Mode::predict && l.predictor_in, lists = n == 1 && mode_ != sparse::Mode::all;
+    const bool predicted = mode_ == sparse::Mode::predict && l.predictor_in,
+               lists = n == 1 && mode_ != sparse::Mode::all;
     const cpu::Activation activation = d_.architecture.activation;
     if (predicted) predictNeurons(i);
     up_.resize(n, neurons);
@@ -27,12 +26,13 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         for (size_t j = 0; j < neurons; ++j)
             if (predicted && decides[j] < d_.predictor_threshold) row[j] = 0;
     };
-    if (!lists) {   // several tokens: together they need most rows
+    if (!lists) {  // several tokens: together they need most rows
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
         if (l.gate && d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
         forRows(n, neurons, [&](size_t t) {
-            cpu::activate(activation, l.gate ? gate_.row(t) : up_.row(t), l.gate ? up_.row(t) : nullptr, up_.row(t), neurons);
+            cpu::activate(activation, l.gate ? gate_.row(t) : up_.row(t), l.gate ? up_.row(t) : nullptr, up_.row(t),
+                          neurons);
             if (predicted) skip(scores_.row(t), up_.row(t));
         });
     } else {
@@ -47,7 +47,8 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
             std::erase_if(listed_, [&](uint32_t j) { return !(gate_.row(0)[j] > 0); });
         }
         applyListed(l.up, act_, up_.view());
-        cpu::activate(activation, l.gate ? gate_.row(0) : up_.row(0), l.gate ? up_.row(0) : nullptr, up_.row(0), neurons);
+        cpu::activate(activation, l.gate ? gate_.row(0) : up_.row(0), l.gate ? up_.row(0) : nullptr, up_.row(0),
+                      neurons);
     }
     cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, mode_ == sparse::Mode::all);
     addBias(out, l.down_t.bias, l.down_t.scale);
@@ -61,7 +62,9 @@ void Steps::predictNeurons(uint32_t i) {
     scores_.resize(n, l.predictor_out.weight.rows);
     act3_.set(x_.view());
     apply({{l.predictor_in, act3_, hidden_scores_.view()}});
-    forRows(n, rank, [&](size_t t) { cpu::activate(cpu::Activation::relu, hidden_scores_.row(t), nullptr, hidden_scores_.row(t), rank); });
+    forRows(n, rank, [&](size_t t) {
+        cpu::activate(cpu::Activation::relu, hidden_scores_.row(t), nullptr, hidden_scores_.row(t), rank);
+    });
     act3_.set(hidden_scores_.view());
     apply({{l.predictor_out, act3_, scores_.view()}});
 }
@@ -85,8 +88,8 @@ void Steps::expertDownByNeuron(uint32_t i) {
     for (uint32_t id = 0; id < d_.experts.count; ++id) {
         const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first;
         if (count == 0) continue;
-        cpu::multiplyTransposed(pool_, l.expert_down_t[id].weight, expert_up_.view().slice(first, count), expert_out_.view().slice(first, count),
-                                mode_ == sparse::Mode::all);
+        cpu::multiplyTransposed(pool_, l.expert_down_t[id].weight, expert_up_.view().slice(first, count),
+                                expert_out_.view().slice(first, count), mode_ == sparse::Mode::all);
     }
 }
 

@@ -12,7 +12,8 @@ namespace hearth::model {
 /// Every step reads and writes rows of tokens; nothing here grows with the square of the context.
 class Steps {
 public:
-    Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context, uint32_t max_batch, sparse::Mode mode);
+    Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
+          uint32_t max_batch, sparse::Mode mode);
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
 

@@ -45,11 +45,13 @@ class TestLogits : public QObject {
                 const QString name = QString::fromStdString(entry.path().stem().string());
                 if (name.startsWith("pwri_")) continue;   // their predictors are part of the sparse room
                 const char* where = folder.string().find("tests/data") != std::string::npos ? "ours" : "shared";
-                QTest::newRow(qPrintable(name + " (" + where + ")")) << QString::fromStdString(entry.path().string()) << name;
+                QTest::newRow(qPrintable(name + " (" + where + ")"))
+                    << QString::fromStdString(entry.path().string()) << name;
                 ++found;
             }
         }
-        if (test::fixturesFolder().empty()) qInfo("the larger fixtures are not here: only the project's own models are tried");
+        if (test::fixturesFolder().empty())
+            qInfo("the larger fixtures are not here: only the project's own models are tried");
         QVERIFY(found > 0);
     }
 
@@ -60,7 +62,8 @@ private slots:
         QFETCH(QString, name);
         ThreadPool pool(2);
         const Fixture f(json.toStdString());
-        const auto got = logitsOf(f, pool, static_cast<uint32_t>(std::min<size_t>(f.tokens.size(), 512)), cpu::KvType::f32);
+        const auto got =
+            logitsOf(f, pool, static_cast<uint32_t>(std::min<size_t>(f.tokens.size(), 512)), cpu::KvType::f32);
         QCOMPARE(got.size(), f.want.size());
         const double error = nmse(got, f.want);
         QVERIFY2(error <= limitOf(name), qPrintable(QString("NMSE %1, limit %2").arg(error).arg(limitOf(name))));
@@ -76,7 +79,8 @@ private slots:
         if (f.tokens.size() > 500) QSKIP("long: the whole prompt is enough");
         for (const uint32_t batch : {1u, 7u}) {
             const double error = nmse(logitsOf(f, pool, batch, cpu::KvType::f32), f.want);
-            QVERIFY2(error <= limitOf(name), qPrintable(QString("batch %1: NMSE %2, limit %3").arg(batch).arg(error).arg(limitOf(name))));
+            QVERIFY2(error <= limitOf(name),
+                     qPrintable(QString("batch %1: NMSE %2, limit %3").arg(batch).arg(error).arg(limitOf(name))));
         }
     }
 
@@ -88,7 +92,8 @@ private slots:
         const Fixture f(json.toStdString());
         if (f.tokens.size() > 500) QSKIP("long: its best tokens are too close for a half-precision cache");
         const double error = nmse(logitsOf(f, pool, 512, cpu::KvType::f16), f.want);
-        QVERIFY2(error <= halfCacheLimitOf(name), qPrintable(QString("NMSE %1, limit %2").arg(error).arg(halfCacheLimitOf(name))));
+        QVERIFY2(error <= halfCacheLimitOf(name),
+                 qPrintable(QString("NMSE %1, limit %2").arg(error).arg(halfCacheLimitOf(name))));
     }
 
     void sameBitsForAnyThreads_data() { addModels(); }

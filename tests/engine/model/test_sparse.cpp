@@ -36,13 +36,17 @@ class TestSparse : public QObject {
             if (!fs::is_directory(folder)) continue;
             for (const auto& entry : fs::directory_iterator(folder)) {
                 const QString name = QString::fromStdString(entry.path().stem().string());
-                if (entry.path().extension() != ".json" || !isSparseFixture(name) || !name.startsWith(QLatin1String(only))) continue;
+                if (entry.path().extension() != ".json" || !isSparseFixture(name) ||
+                    !name.startsWith(QLatin1String(only)))
+                    continue;
                 const char* where = folder == test::dataFolder() / "models" ? "ours" : "shared";
-                QTest::newRow(qPrintable(name + " (" + where + ")")) << QString::fromStdString(entry.path().string()) << name;
+                QTest::newRow(qPrintable(name + " (" + where + ")"))
+                    << QString::fromStdString(entry.path().string()) << name;
                 ++found;
             }
         }
-        if (test::fixturesFolder().empty()) qInfo("the larger fixtures are not here: only the project's own models are tried");
+        if (test::fixturesFolder().empty())
+            qInfo("the larger fixtures are not here: only the project's own models are tried");
         QVERIFY(found > 0);
     }
 
@@ -64,7 +68,8 @@ private slots:
         if (exact.tokens.size() > 500) QSKIP("long");
         ThreadPool pool(2);
         for (const uint32_t batch : {1u, 64u}) {
-            const double error = nmse(logitsOf(exact, pool, batch, cpu::KvType::f32), logitsOf(off, pool, batch, cpu::KvType::f32));
+            const double error =
+                nmse(logitsOf(exact, pool, batch, cpu::KvType::f32), logitsOf(off, pool, batch, cpu::KvType::f32));
             QVERIFY2(error <= limitOf(name), qPrintable(QString("batch %1: NMSE %2").arg(batch).arg(error)));
         }
     }

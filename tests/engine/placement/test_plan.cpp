@@ -46,7 +46,8 @@ private slots:
         const model::Description d = describe("llama");
         const auto& s = d.shapes[0];
         const Plan half = placement::plan(d, nullptr, {&roomy, 1}, {.ctx = 100});
-        QCOMPARE(partBytes(half, "KV cache"), uint64_t{100} * d.layers * s.kv_heads * (s.key_width + s.value_width) * 2);
+        QCOMPARE(partBytes(half, "KV cache"),
+                 uint64_t{100} * d.layers * s.kv_heads * (s.key_width + s.value_width) * 2);
         const Plan full = placement::plan(d, nullptr, {&roomy, 1}, {.ctx = 100, .kv = cpu::KvType::f32});
         QCOMPARE(partBytes(full, "KV cache"), 2 * partBytes(half, "KV cache"));
     }
@@ -99,7 +100,9 @@ private slots:
         QCOMPARE(plan.decode_tps, 20e9 / double(plan.bytes_per_token));
     }
 
-    void noProcessorIsAnError() { QVERIFY_THROWS_EXCEPTION(Error, placement::plan(describe("llama"), nullptr, {}, {})); }
+    void noProcessorIsAnError() {
+        QVERIFY_THROWS_EXCEPTION(Error, placement::plan(describe("llama"), nullptr, {}, {}));
+    }
 };
 
 QTEST_GUILESS_MAIN(TestPlan)

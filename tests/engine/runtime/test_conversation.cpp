@@ -18,7 +18,8 @@ std::shared_ptr<runtime::Model> stories(uint32_t context = 512) {
 
 std::shared_ptr<runtime::Model> starter() {
     static const auto model = runtime::Model::load(
-        std::filesystem::path(HEARTH_SOURCE_DIR) / "resources" / "starter" / "SmolLM2-135M-Instruct.Q4_1.gguf", {.ctx = 2048, .threads = 2});
+        std::filesystem::path(HEARTH_SOURCE_DIR) / "resources" / "starter" / "SmolLM2-135M-Instruct.Q4_1.gguf",
+        {.ctx = 2048, .threads = 2});
     return model;
 }
 
@@ -58,7 +59,8 @@ private slots:
         Conversation chat(starter());
         chat.messages().push_back({"user", "Who wrote Romeo and Juliet?"});
         const Reply who = chat.reply(greedy(20), {});
-        QVERIFY2(who.message.content.starts_with("The story of Romeo and Juliet by William Shakespeare"), who.message.content.c_str());
+        QVERIFY2(who.message.content.starts_with("The story of Romeo and Juliet by William Shakespeare"),
+                 who.message.content.c_str());
         QVERIFY(who.reason == EndReason::max_tokens);
         chat.messages().assign({{"user", "What is 2+2?"}});
         const Reply sum = chat.reply(greedy(40), {});
@@ -73,7 +75,8 @@ private slots:
         chat.messages().push_back({"user", "Another one."});
         const Reply second = chat.reply(greedy(8), {});
         QVERIFY(first.statistics.reused_tokens == 0);
-        QVERIFY2(second.statistics.reused_tokens >= first.statistics.prompt_tokens, qPrintable(QString::number(second.statistics.reused_tokens)));
+        QVERIFY2(second.statistics.reused_tokens >= first.statistics.prompt_tokens,
+                 qPrintable(QString::number(second.statistics.reused_tokens)));
         QVERIFY(second.statistics.prompt_tokens > second.statistics.reused_tokens);
     }
 
@@ -100,7 +103,8 @@ private slots:
     void aLongConversationSaysWhatNoLongerFits() {
         Conversation chat(stories(128));
         for (int i = 0; i < 6; ++i) {
-            chat.messages().push_back({"user", "Once there was a little dog who liked to run and play in the park all day."});
+            chat.messages().push_back(
+                {"user", "Once there was a little dog who liked to run and play in the park all day."});
             chat.messages().push_back({"assistant", "The dog ran and ran until it was dark and then it went home."});
         }
         chat.messages().push_back({"user", "And then?"});
@@ -139,7 +143,12 @@ private slots:
         chat.messages().push_back({"user", "Count from one to one hundred in words."});
         std::stop_source stop;
         size_t pieces = 0;
-        const Reply reply = chat.reply(greedy(400), [&](const text::Piece&) { if (++pieces == 5) stop.request_stop(); }, stop.get_token());
+        const Reply reply = chat.reply(
+            greedy(400),
+            [&](const text::Piece&) {
+                if (++pieces == 5) stop.request_stop();
+            },
+            stop.get_token());
         QVERIFY(reply.reason == EndReason::stopped);
         QVERIFY(!reply.message.content.empty());
         QVERIFY(reply.statistics.generated_tokens < 100);

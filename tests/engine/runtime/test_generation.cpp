@@ -35,7 +35,8 @@ std::vector<Token> someTokens(size_t n, uint32_t vocabulary, uint32_t salt = 1) 
     return tokens;
 }
 
-std::vector<Token> generate(Session& session, const std::vector<Token>& prompt, const GenerationOptions& options, runtime::GenerationStatistics* statistics = nullptr) {
+std::vector<Token> generate(Session& session, const std::vector<Token>& prompt, const GenerationOptions& options,
+                            runtime::GenerationStatistics* statistics = nullptr) {
     Generation generation(session, prompt, options, {});
     Generation* const all[] = {&generation};
     runtime::runAll(session.model(), all);
@@ -67,7 +68,8 @@ private slots:
         runtime::GenerationStatistics statistics;
         const auto got = generate(reused, second, greedy(12), &statistics);
         QCOMPARE(statistics.prompt_tokens, uint32_t(second.size()));
-        QVERIFY2(statistics.reused_tokens >= 14 && statistics.reused_tokens < second.size(), qPrintable(QString::number(statistics.reused_tokens)));
+        QVERIFY2(statistics.reused_tokens >= 14 && statistics.reused_tokens < second.size(),
+                 qPrintable(QString::number(statistics.reused_tokens)));
         QCOMPARE(got, generate(fresh, second, greedy(12)));
     }
 
@@ -109,7 +111,7 @@ private slots:
         Session session(model), fresh(model);
         generate(session, text, greedy(1));
         auto edited = text;
-        edited[10] = (edited[10] + 1) % static_cast<Token>(v);   // far outside of what the ring still holds
+        edited[10] = (edited[10] + 1) % static_cast<Token>(v);  // far outside of what the ring still holds
         runtime::GenerationStatistics statistics;
         const auto got = generate(session, edited, greedy(8), &statistics);
         QCOMPARE(statistics.reused_tokens, 0u);
@@ -118,7 +120,8 @@ private slots:
 
     void togetherAsAlone_data() {
         QTest::addColumn<QString>("name");
-        for (const char* name : {"llama", "llama_quants", "gemma2", "gpt_oss", "qwen35moe", "plm", "smallthinker"}) QTest::newRow(name) << name;
+        for (const char* name : {"llama", "llama_quants", "gemma2", "gpt_oss", "qwen35moe", "plm", "smallthinker"})
+            QTest::newRow(name) << name;
     }
     void togetherAsAlone() {
         QFETCH(QString, name);
@@ -148,7 +151,7 @@ private slots:
         Generation* const all[] = {&generation};
         runtime::runAll(*model, all);
         QVERIFY(generation.reason() == EndReason::context_full);
-        QCOMPARE(generation.tokens().size(), size_t{3});   // 30 in the prompt, two computed, one chosen at the end
+        QCOMPARE(generation.tokens().size(), size_t{3});  // 30 in the prompt, two computed, one chosen at the end
         try {
             Generation too_long(session, someTokens(32, model->description().vocabulary), greedy(1), {});
             QFAIL("a prompt as long as the context was taken");
