@@ -77,7 +77,6 @@ size_t Steps::prepare(std::span<const Part> parts) {
         }
     }
     if (rows_.size() > max_batch_) throw std::logic_error("more tokens than the batch holds");
-    parts_ = parts;
     return rows_.size();
 }
 

@@ -99,7 +99,6 @@ private:
     std::vector<Row> rows_;                     // [n]
     std::vector<uint32_t> positions_;           // [n]
     std::vector<int32_t> tokens_;               // [n]
-    std::span<const Part> parts_;
     RopeTable rope_, window_rope_;
 
     Matrix<float> x_;                           // [n, d] the residual stream

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "tests/support/logits.h"
+#include "tests/support/model_rows.h"
 
 using namespace hearth;
 using test::Fixture, test::logitsOf, test::nmse, test::otherTop;
@@ -35,24 +36,8 @@ class TestLogits : public QObject {
     Q_OBJECT
 
     static void addModels() {
-        QTest::addColumn<QString>("json");
-        QTest::addColumn<QString>("name");
-        size_t found = 0;
-        for (const fs::path& folder : {test::dataFolder() / "models", test::fixturesFolder() / "models"}) {
-            if (!fs::is_directory(folder)) continue;
-            for (const auto& entry : fs::directory_iterator(folder)) {
-                if (entry.path().extension() != ".json") continue;
-                const QString name = QString::fromStdString(entry.path().stem().string());
-                if (name.startsWith("pwri_")) continue;   // their predictors are part of the sparse room
-                const char* where = folder.string().find("tests/data") != std::string::npos ? "ours" : "shared";
-                QTest::newRow(qPrintable(name + " (" + where + ")"))
-                    << QString::fromStdString(entry.path().string()) << name;
-                ++found;
-            }
-        }
-        if (test::fixturesFolder().empty())
-            qInfo("the larger fixtures are not here: only the project's own models are tried");
-        QVERIFY(found > 0);
+        // The predictors of PowerInfer's files are part of test_sparse.
+        test::addModelRows([](const QString& name) { return !name.startsWith("pwri_"); });
     }
 
 private slots:

@@ -2,6 +2,7 @@
 
 #include "engine/base/error.h"
 #include "tests/support/logits.h"
+#include "tests/support/model_rows.h"
 
 using namespace hearth;
 using sparse::Mode;
@@ -29,25 +30,8 @@ class TestSparse : public QObject {
     Q_OBJECT
 
     static void addModels(const char* only) {
-        QTest::addColumn<QString>("json");
-        QTest::addColumn<QString>("name");
-        size_t found = 0;
-        for (const fs::path& folder : {test::dataFolder() / "models", test::fixturesFolder() / "models"}) {
-            if (!fs::is_directory(folder)) continue;
-            for (const auto& entry : fs::directory_iterator(folder)) {
-                const QString name = QString::fromStdString(entry.path().stem().string());
-                if (entry.path().extension() != ".json" || !isSparseFixture(name) ||
-                    !name.startsWith(QLatin1String(only)))
-                    continue;
-                const char* where = folder == test::dataFolder() / "models" ? "ours" : "shared";
-                QTest::newRow(qPrintable(name + " (" + where + ")"))
-                    << QString::fromStdString(entry.path().string()) << name;
-                ++found;
-            }
-        }
-        if (test::fixturesFolder().empty())
-            qInfo("the larger fixtures are not here: only the project's own models are tried");
-        QVERIFY(found > 0);
+        test::addModelRows(
+            [only](const QString& name) { return isSparseFixture(name) && name.startsWith(QLatin1String(only)); });
     }
 
 private slots:
