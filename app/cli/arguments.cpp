@@ -96,13 +96,12 @@ void addJson(CLI::App& command, bool& json) { command.add_flag("--json", json, "
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
     auto model = runtime::Model::load(path, arguments.load);
-    for (const std::string& warning : model->description().warnings) note("warning: " + warning);
     if (model->plan().limit.starts_with("main memory")) note("warning: " + model->plan().limit);
     return model;
 }
 
 void printWarnings(const runtime::Model& model) {
-    for (const std::string& warning : model.vocabulary().warnings()) note("warning: " + warning);
+    for (const std::string& warning : model.warnings()) note("warning: " + warning);
 }
 
 size_t mostWithLogits(runtime::Model& model) {

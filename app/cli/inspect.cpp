@@ -61,8 +61,7 @@ void describeVocabulary(const std::shared_ptr<const gguf::File>& file, Json& rep
     for (const std::string& warning : vocabulary.warnings()) warnings.push_back(warning);
 }
 
-void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf::File>& file, Json& report,
-                   Json& warnings) {
+void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf::File>& file, Json& report) {
     const model::Description d = model::Description::read(file);
     report["layers"] = d.layers;
     report["width"] = d.width;
@@ -79,7 +78,6 @@ void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf:
     report["memory"] = {{"context", plan.ctx}, {"parts", memory}, {"total", total}};
     report["bytes_per_token"] = plan.bytes_per_token;
     report["limit"] = plan.limit;
-    for (const std::string& warning : d.warnings) warnings.push_back(warning);
 }
 
 void line(std::string& text, std::string_view name, const std::string& value) {
@@ -168,7 +166,7 @@ void inspect(const Arguments& arguments) {
     Json report, warnings = Json::array();
     describeFile(*file, report);
     describeVocabulary(file, report, warnings);
-    if (!file->tensors().empty()) describeModel(arguments, file, report, warnings);
+    if (!file->tensors().empty()) describeModel(arguments, file, report);
     report["isa"] = cpu::isaName(cpu::activeIsa());
     report["warnings"] = warnings;
     file->check();

@@ -83,8 +83,6 @@ struct Description {
     AltupShape altup;
     float predictor_threshold = 0;  ///< PowerInfer's files: a neuron takes part when its score is at least this
 
-    std::vector<std::string> warnings;  ///< sentences for the user
-
     uint64_t parameters() const;  ///< values in all tensors
     bool expertLayer(uint32_t layer) const { return experts.count > 0 && layer >= experts.leading_dense; }
     /// Whether many neurons of the feed-forward are exactly zero (formats §2.2; sparsity §1).

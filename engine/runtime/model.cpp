@@ -59,10 +59,4 @@ std::shared_ptr<const sampling::TokenTrie> Model::tokenTrie() {
     return token_trie_;
 }
 
-std::vector<std::string> Model::warnings() const {
-    std::vector<std::string> all = description_.warnings;
-    all.insert(all.end(), vocabulary().warnings().begin(), vocabulary().warnings().end());
-    return all;
-}
-
 }  // namespace hearth::runtime

@@ -47,8 +47,8 @@ public:
     model::Forward& forward() { return *forward_; }
     std::unique_ptr<model::Sequence> newSequence() const;
 
-    /// Sentences that the user should read: odd vocabulary, short memory …
-    std::vector<std::string> warnings() const;
+    /// Sentences that the user should read: what is odd about the vocabulary.
+    const std::vector<std::string>& warnings() const { return vocabulary().warnings(); }
 
 private:
     Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options);
