@@ -46,6 +46,9 @@ thread_local const void* current_pool = nullptr;
 
 using PieceBody = std::function<void(size_t, unsigned)>;
 
+/// The next free piece of a run that has none: more than any run's pieces.
+constexpr uint32_t kClosed = std::numeric_limits<uint32_t>::max();
+
 uint32_t generationOf(uint64_t ticket) { return static_cast<uint32_t>(ticket >> 32); }
 uint32_t pieceOf(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
 
@@ -54,7 +57,8 @@ uint32_t pieceOf(uint64_t ticket) { return static_cast<uint32_t>(ticket); }
 /// A run is published as a ticket: its generation above, the next free piece below. A thread takes a piece by moving the
 /// ticket on, which succeeds only while the run of that generation still has pieces. So run() waits for its pieces alone:
 /// a thread that the system keeps from running holds nobody up unless it holds a piece, and one that comes late finds
-/// nothing to take. body and pieces are written only between runs; who took a piece read them during the run.
+/// nothing to take. body and pieces are written only while the ticket is closed: a thread that read an exhausted ticket
+/// of the run before must not find pieces again because the next run has more of them.
 struct ThreadPool::State {
     alignas(kLine) std::atomic<uint64_t> ticket{0};
     alignas(kLine) std::atomic<uint32_t> done{0};
@@ -76,9 +80,10 @@ struct ThreadPool::State {
         uint64_t seen = ticket.load(std::memory_order_acquire);
         for (;;) {
             if (generationOf(seen) != generation) return false;
-            what = body.load(std::memory_order_relaxed);
+            // Acquire: who sees the next run's body or pieces also sees the ticket closed, and its exchange below fails.
+            what = body.load(std::memory_order_acquire);
             piece = pieceOf(seen);
-            if (piece >= pieces.load(std::memory_order_relaxed)) return false;
+            if (piece >= pieces.load(std::memory_order_acquire)) return false;
             if (ticket.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel, std::memory_order_acquire))
                 return true;
         }
@@ -133,13 +138,15 @@ struct ThreadPool::State {
     }
 
     void runPieces(uint32_t total, const PieceBody& what) {
-        body.store(&what, std::memory_order_relaxed);
-        pieces.store(total, std::memory_order_relaxed);
+        const uint32_t generation = generationOf(ticket.load(std::memory_order_relaxed)) + 1;
+        const uint64_t opened = static_cast<uint64_t>(generation) << 32;
+        ticket.store(opened | kClosed, std::memory_order_relaxed);
+        body.store(&what, std::memory_order_release);
+        pieces.store(total, std::memory_order_release);
         abandoned.store(false, std::memory_order_relaxed);
         done.store(0, std::memory_order_relaxed);
         failure = nullptr;
-        const uint32_t generation = generationOf(ticket.load(std::memory_order_relaxed)) + 1;
-        ticket.store(static_cast<uint64_t>(generation) << 32, std::memory_order_release);
+        ticket.store(opened, std::memory_order_release);
         if (total > 1 && count > 1) {
             epoch.fetch_add(1);
             epoch.notify_all();

@@ -75,6 +75,24 @@ private slots:
         for (size_t i = 0; i < values.size(); ++i) QCOMPARE(values[i], 5000 * i);
     }
 
+    /// A thread that comes late from a short run finds a longer one begun: it takes each of that one's pieces once, and run()
+    /// ends after all of them.
+    void shortRunsThenLongOnes() {
+        ThreadPool pool(8);
+        std::vector<std::atomic<int>> count(64);
+        for (size_t round = 0; round < 200000; ++round) {
+            for (const size_t pieces : {2, 64, 3, 17}) {
+                std::atomic<size_t> ended = 0;
+                pool.run(pieces, [&](size_t piece) {
+                    count[piece].fetch_add(1, std::memory_order_relaxed);
+                    ended.fetch_add(1, std::memory_order_relaxed);
+                });
+                QCOMPARE(ended.load(), pieces);
+                for (size_t piece = 0; piece < pieces; ++piece) QCOMPARE(count[piece].exchange(0), 1);
+            }
+        }
+    }
+
     /// Pieces run side by side: each of two waits for the other.
     void sideBySide() {
         ThreadPool pool(2);
