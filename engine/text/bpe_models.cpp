@@ -225,5 +225,4 @@ std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& v, const std:
     return std::make_unique<Gemma4Model>(v, stop);
 }
 
-
 }  // namespace hearth::text

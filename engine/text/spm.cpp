@@ -32,7 +32,8 @@ void characterLengths(std::string_view s, std::vector<uint32_t>& lengths) {
 
 class SpmModel : public TokenizerModel {
 public:
-    SpmModel(const Vocabulary& v, const std::stop_token& stop) : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
+    SpmModel(const Vocabulary& v, const std::stop_token& stop)
+        : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
         std::vector<std::pair<float, Symbol>> order;
         for (Symbol s = 0; s < size_; ++s) {
             throwIfStopped(stop);

@@ -203,7 +203,9 @@ private slots:
         QCOMPARE(physicalCores(root, kAll), 4u);
     }
 
-    void thisMachineHasACore() { QVERIFY(ThreadPool::physicalCores() >= 1 && ThreadPool(0).threads() == ThreadPool::physicalCores()); }
+    void thisMachineHasACore() {
+        QVERIFY(ThreadPool::physicalCores() >= 1 && ThreadPool(0).threads() == ThreadPool::physicalCores());
+    }
 };
 
 QTEST_APPLESS_MAIN(TestThreadPool)
