@@ -96,6 +96,21 @@ MergeTable readMerges(const Vocabulary& v, Symbols& symbols, const std::stop_tok
     return table;
 }
 
+/// What merging left: tokens, and the tokens that `byteToken` has for the bytes of what is none (kNoToken: they vanish).
+template <typename ByteToken>
+void emit(const std::vector<Part>& parts, std::string_view piece, Symbol vocabulary_size, const ByteToken& byteToken,
+          std::vector<Token>& out) {
+    for (const Part& part : parts) {
+        if (part.symbol < vocabulary_size) {
+            out.push_back(static_cast<Token>(part.symbol));
+            continue;
+        }
+        for (char c : piece.substr(part.begin, part.length)) {
+            if (const Token t = byteToken(static_cast<unsigned char>(c)); t != kNoToken) out.push_back(t);
+        }
+    }
+}
+
 class BpeModel : public TokenizerModel {
 public:
     BpeModel(const Vocabulary& v, const std::stop_token& stop)
@@ -142,20 +157,15 @@ private:
             }
         }
         parts.clear();
-        for (size_t i = 0; i < piece.size(); ++i) parts.push_back({byteSymbol(piece[i]), static_cast<uint32_t>(i), 1});
+        for (size_t i = 0; i < piece.size(); ++i)
+            parts.push_back({bytes_[static_cast<unsigned char>(piece[i])], static_cast<uint32_t>(i), 1});
         merger.run(merges_, parts);
-        for (const Part& part : parts) {
-            if (part.symbol < size_) {
-                out.push_back(static_cast<Token>(part.symbol));
-                continue;
-            }
-            // Bytes that the vocabulary has no token for vanish (Falcon lacks some control characters).
-            for (char c : piece.substr(part.begin, part.length)) {
-                if (const Symbol s = byteSymbol(c); s < size_) out.push_back(static_cast<Token>(s));
-            }
-        }
+        // Falcon, for one, has no tokens for some control characters.
+        const auto byte = [this](unsigned char c) {
+            return bytes_[c] < size_ ? static_cast<Token>(bytes_[c]) : kNoToken;
+        };
+        emit(parts, piece, size_, byte, out);
     }
-    Symbol byteSymbol(char c) const { return bytes_[static_cast<unsigned char>(c)]; }
 
     Symbol size_;
     PreTokenizer pre_;
@@ -196,17 +206,11 @@ private:
             at += n;
         }
         merger.run(merges_, parts);
-        for (const Part& part : parts) {
-            if (part.symbol < size_) {
-                out.push_back(static_cast<Token>(part.symbol));
-                continue;
-            }
-            for (char c : piece.substr(part.begin, part.length)) {
-                const Token byte = vocabulary_.byteToken(static_cast<unsigned char>(c)),
-                            unknown = vocabulary_.special().unk;
-                if (byte != kNoToken || unknown != kNoToken) out.push_back(byte != kNoToken ? byte : unknown);
-            }
-        }
+        const auto byte = [this](unsigned char c) {
+            const Token t = vocabulary_.byteToken(c);
+            return t != kNoToken ? t : vocabulary_.special().unk;
+        };
+        emit(parts, piece, size_, byte, out);
     }
 
     const Vocabulary& vocabulary_;
