@@ -201,8 +201,6 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
     if (!filesOf(event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
 
-void MainWindow::dropEvent(QDropEvent* event) {
-    openFiles(filesOf(event->mimeData()));
-}
+void MainWindow::dropEvent(QDropEvent* event) { openFiles(filesOf(event->mimeData())); }
 
 }  // namespace hearth::ui

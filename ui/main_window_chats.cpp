@@ -19,9 +19,7 @@ void MainWindow::connectChats() {
     draft_saving_.setSingleShot(true);
     draft_saving_.setInterval(500);
     connect(pane_, &ChatPane::draftChanged, this, [this] { draft_saving_.start(); });
-    connect(&draft_saving_, &QTimer::timeout, this, [this] {
-        context_.store.setDraft(chat_->id(), pane_->draft());
-    });
+    connect(&draft_saving_, &QTimer::timeout, this, [this] { context_.store.setDraft(chat_->id(), pane_->draft()); });
 }
 
 /// The chat of last time, unless somebody has begun to write already.

@@ -31,10 +31,11 @@ void MainWindow::chooseExport() {
     auto* dialog = new QFileDialog(this, tr("Save the chat"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
-    const QList<std::pair<QString, QString>> kinds = {{tr("Markdown (*.md)"), QStringLiteral("md")},
-                                                     {tr("Web page (*.html)"), QStringLiteral("html")},
-                                                     {tr("PDF (*.pdf)"), QStringLiteral("pdf")},
-                                                     {tr("With all branches, for Hearth (*.json)"), QStringLiteral("json")}};
+    const QList<std::pair<QString, QString>> kinds = {
+        {tr("Markdown (*.md)"), QStringLiteral("md")},
+        {tr("Web page (*.html)"), QStringLiteral("html")},
+        {tr("PDF (*.pdf)"), QStringLiteral("pdf")},
+        {tr("With all branches, for Hearth (*.json)"), QStringLiteral("json")}};
     QStringList filters;
     for (const auto& [name, ending] : kinds) filters << name;
     dialog->setNameFilters(filters);
@@ -53,9 +54,7 @@ void MainWindow::chooseExport() {
 void MainWindow::exportAllTo(const QString& path) {
     connect(
         &context_.store, &Store::loadedAll, this,
-        [this, path](const QList<WholeChat>& chats) {
-            runExport(path, [chats, path] { exportChats(chats, path); });
-        },
+        [this, path](const QList<WholeChat>& chats) { runExport(path, [chats, path] { exportChats(chats, path); }); },
         Qt::SingleShotConnection);
     context_.store.loadAll();
 }

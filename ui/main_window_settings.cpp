@@ -3,7 +3,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QMenuBar>
-#include <QStandardPaths>
 
 #include "ui/background.h"
 #include "ui/exchange/text_file.h"
@@ -29,14 +28,14 @@ QList<QAction*> MainWindow::menuActions() const {
 
 void MainWindow::editChatSettings() {
     const auto& model = context_.worker.model();
-    auto* dialog =
-        new ChatSettingsDialog(chat_->systemPrompt(), chat_->choices(), model ? &*model : nullptr, this);
+    auto* dialog = new ChatSettingsDialog(chat_->systemPrompt(), chat_->choices(), model ? &*model : nullptr, this);
     connect(dialog, &QDialog::accepted, this, [this, dialog] {
         chat_->setSystemPrompt(dialog->systemPrompt());
         chat_->setChoices(dialog->choices());
         const auto& loaded = context_.worker.model();
         if (dialog->forModel() && loaded)
-            context_.settings.setModelDefaults(loaded->name, dialog->choices().toJson(), dialog->systemPrompt().trimmed());
+            context_.settings.setModelDefaults(loaded->name, dialog->choices().toJson(),
+                                               dialog->systemPrompt().trimmed());
     });
     dialog->open();
 }
@@ -51,9 +50,8 @@ void MainWindow::applyModelDefaults() {
 }
 
 void MainWindow::editSettings() {
-    const QList<std::pair<QString, QString>> folders = {
-        {tr("Chats"), QFileInfo(context_.store.path()).absolutePath()},
-        {tr("Settings"), QStandardPaths::writableLocation(QStandardPaths::AppConfigLocation)}};
+    const QList<std::pair<QString, QString>> folders = {{tr("Chats"), QFileInfo(context_.store.path()).absolutePath()},
+                                                        {tr("Settings"), context_.settings.folder()}};
     auto* dialog = new SettingsDialog(context_.settings, menuActions(), folders, this);
     connect(dialog, &SettingsDialog::applied, this, [this] {
         applyTheme(context_.settings.theme());
@@ -92,7 +90,8 @@ void MainWindow::chooseAttachment() {
 
 /// Says that a reply has ended to somebody who waited long and looks elsewhere.
 void MainWindow::tellOfReply() {
-    if (isActiveWindow() || !context_.settings.notifies() || context_.worker.statistics().seconds < long_reply_s) return;
+    if (isActiveWindow() || !context_.settings.notifies() || context_.worker.statistics().seconds < long_reply_s)
+        return;
     QApplication::alert(this);
     notify(tr("The reply is ready"), chat_->title());
 }

@@ -14,8 +14,8 @@ void notify(const QString& title, const QString& text) {
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("/org/freedesktop/Notifications"),
         QStringLiteral("org.freedesktop.Notifications"), QStringLiteral("Notify"));
     // Program, what it replaces, icon, summary, body, actions, hints, how long (Desktop Notifications 1.2, §9).
-    call << QStringLiteral("Hearth") << uint(0) << QGuiApplication::desktopFileName() << title
-         << text.toHtmlEscaped() << QStringList() << QVariantMap() << -1;
+    call << QStringLiteral("Hearth") << uint(0) << QGuiApplication::desktopFileName() << title << text.toHtmlEscaped()
+         << QStringList() << QVariantMap() << -1;
     bus.send(call);
 }
 

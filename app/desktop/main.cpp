@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
     parser.addVersionOption();
     parser.addPositionalArgument(
         QStringLiteral("model"),
-        QCoreApplication::translate("main", "A model file, and text files to attach; without a model the starter model answers."),
+        QCoreApplication::translate(
+            "main", "A model file, and text files to attach; without a model the starter model answers."),
         QStringLiteral("[MODEL.gguf] [FILE...]"));
     parser.process(app);
 

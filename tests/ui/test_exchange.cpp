@@ -51,14 +51,30 @@ QString textOf(const WholeChat& whole, qint64 id) {
 
 WholeChat sample() {
     WholeChat whole;
-    whole.chat = {.id = 1, .title = QStringLiteral("Sample"), .system_prompt = QStringLiteral("Be brief."),
-                  .options = QStringLiteral("{\"top_k\":3}"), .leaf = 13, .created = 1000, .updated = 2000};
+    whole.chat = {.id = 1,
+                  .title = QStringLiteral("Sample"),
+                  .system_prompt = QStringLiteral("Be brief."),
+                  .options = QStringLiteral("{\"top_k\":3}"),
+                  .leaf = 13,
+                  .created = 1000,
+                  .updated = 2000};
     whole.messages = {
         {.id = 10, .chat = 1, .parent = 0, .role = Role::User, .text = QStringLiteral("q <b> & \"x\""), .created = 5},
-        {.id = 11, .chat = 1, .parent = 10, .role = Role::Assistant, .state = MessageState::Stopped,
-         .author = QStringLiteral("M"), .text = QStringLiteral("a"), .thinking = QStringLiteral("t"),
-         .notes = {QStringLiteral("n1"), QStringLiteral("n2")}, .created = 6, .tokens = 3, .seconds = 0.5,
-         .thinking_seconds = 0.25, .speed = 6.5, .rating = -1},
+        {.id = 11,
+         .chat = 1,
+         .parent = 10,
+         .role = Role::Assistant,
+         .state = MessageState::Stopped,
+         .author = QStringLiteral("M"),
+         .text = QStringLiteral("a"),
+         .thinking = QStringLiteral("t"),
+         .notes = {QStringLiteral("n1"), QStringLiteral("n2")},
+         .created = 6,
+         .tokens = 3,
+         .seconds = 0.5,
+         .thinking_seconds = 0.25,
+         .speed = 6.5,
+         .rating = -1},
         {.id = 12, .chat = 1, .parent = 10, .role = Role::Assistant, .text = QStringLiteral("```cpp\nint x;\n```")},
         {.id = 13, .chat = 1, .parent = 12, .role = Role::User, .text = QStringLiteral("more")}};
     return whole;
@@ -116,17 +132,18 @@ void TestExchange::chatGptIsRead() {
     QCOMPARE(chats.size(), 1);
     QCOMPARE(chats[0].chat.title, QStringLiteral("Trip"));
     QCOMPARE(chats[0].chat.created, 1700000000500);
-    QCOMPARE(shape(chats[0]), (QStringList{QStringLiteral("(begin) <- [image]\n\nWhere is this?"),
-                                           QStringLiteral("Rome. <- Sure?"),
-                                           QStringLiteral("[image]\n\nWhere is this? <- Rome."),
-                                           QStringLiteral("[image]\n\nWhere is this? <- ```\nprint(1)\n```")}));
+    QCOMPARE(shape(chats[0]),
+             (QStringList{QStringLiteral("(begin) <- [image]\n\nWhere is this?"), QStringLiteral("Rome. <- Sure?"),
+                          QStringLiteral("[image]\n\nWhere is this? <- Rome."),
+                          QStringLiteral("[image]\n\nWhere is this? <- ```\nprint(1)\n```")}));
     QCOMPARE(textOf(chats[0], chats[0].chat.leaf), QStringLiteral("Sure?"));
     for (const MessageRecord& m : chats[0].messages)
         if (m.text == QStringLiteral("Rome.")) QCOMPARE(m.author, QStringLiteral("gpt-4o"));
 }
 
 void TestExchange::llamaUiIsRead() {
-    const QByteArray json = R"json([{"conv": {"id": "c1", "name": "Talk", "lastModified": 1750000000000, "currNode": "m3"},
+    const QByteArray json =
+        R"json([{"conv": {"id": "c1", "name": "Talk", "lastModified": 1750000000000, "currNode": "m3"},
       "messages": [
         {"id": "m0", "convId": "c1", "type": "root", "role": "system", "content": "", "parent": null, "children": ["m1"]},
         {"id": "m1", "convId": "c1", "type": "text", "role": "user", "content": "Hi", "parent": "m0", "timestamp": 1749999999000},
@@ -172,7 +189,8 @@ void TestExchange::whatIsNoChatIsRefused() {
 }
 
 void TestExchange::circlesAndOrphansAreKept() {
-    const QByteArray json = R"json({"format": "hearth-chats", "version": 1, "chats": [{"title": "t", "leaf": 99, "messages": [
+    const QByteArray json =
+        R"json({"format": "hearth-chats", "version": 1, "chats": [{"title": "t", "leaf": 99, "messages": [
         {"id": 1, "parent": 2, "role": "user", "text": "a"}, {"id": 2, "parent": 1, "role": "user", "text": "b"},
         {"id": 3, "parent": 3, "role": "user", "text": "c"}, {"id": 4, "parent": 77, "role": "user", "text": "d"},
         {"id": 4, "parent": 4, "role": "user", "text": "e"}]}]})json";
@@ -191,7 +209,8 @@ void TestExchange::damagedFilesDoNoHarm() {
         QByteArray bytes = whole;
         for (int n = random.bounded(1, 4); n > 0; --n) {
             const qsizetype at = random.bounded(static_cast<quint32>(bytes.size()));
-            bytes[at] = random.bounded(2) == 0 ? static_cast<char>(random.bounded(256)) : "0123456789{}[],:\""[random.bounded(17)];
+            bytes[at] = random.bounded(2) == 0 ? static_cast<char>(random.bounded(256))
+                                               : "0123456789{}[],:\""[random.bounded(17)];
         }
         try {
             for (const WholeChat& chat : readChats(bytes)) {
@@ -212,7 +231,8 @@ void TestExchange::peopleCanReadIt() {
     QCOMPARE(markdown, QStringLiteral("# Sample\n\n## System prompt\n\nBe brief.\n\n## You\n\nq <b> & \"x\"\n\n"
                                       "## Assistant\n\n```cpp\nint x;\n```\n\n## You\n\nmore\n\n"));
     const QString html = toHtml(sample());
-    QVERIFY2(html.contains(QStringLiteral("q &lt;b&gt; &amp; ")) && html.contains(QStringLiteral("int x;")), qPrintable(html));
+    QVERIFY2(html.contains(QStringLiteral("q &lt;b&gt; &amp; ")) && html.contains(QStringLiteral("int x;")),
+             qPrintable(html));
     for (const char* ending : {"md", "html", "pdf", "json"}) {
         const QString path = folder_.filePath(QStringLiteral("chat.") + QLatin1StringView(ending));
         exportChat(sample(), path);

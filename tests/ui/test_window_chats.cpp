@@ -132,7 +132,8 @@ void TestWindowChats::theNextStartShowsWhatWasThere() {
     QCOMPARE(stage.text(1), QStringLiteral("Hello."));   // the branch that was shown
     QCOMPARE(stage.window.chat().systemPrompt(), QStringLiteral("Be kind."));
     QCOMPARE(stage.input().toPlainText(), QStringLiteral("not sent"));
-    QVERIFY2(stage.window.windowTitle().startsWith(QStringLiteral("Remember me")), qPrintable(stage.window.windowTitle()));
+    QVERIFY2(stage.window.windowTitle().startsWith(QStringLiteral("Remember me")),
+             qPrintable(stage.window.windowTitle()));
     QCOMPARE(stage.window.chatList().current(), stage.window.chat().id());
     // And it goes on.
     QTest::keyClick(&stage.input(), Qt::Key_Return);

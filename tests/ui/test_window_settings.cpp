@@ -65,8 +65,13 @@ void TestWindowSettings::choicesReachTheModel() {
 }
 
 void TestWindowSettings::choicesAreReadBack() {
-    const ReplyChoices all{.temperature = 0.0, .top_p = 0.5, .min_p = 0.01, .repeat_penalty = 1.1, .top_k = 0,
-                           .max_tokens = 1LL << 40, .thinking = true};
+    const ReplyChoices all{.temperature = 0.0,
+                           .top_p = 0.5,
+                           .min_p = 0.01,
+                           .repeat_penalty = 1.1,
+                           .top_k = 0,
+                           .max_tokens = 1LL << 40,
+                           .thinking = true};
     QCOMPARE(ReplyChoices::fromJson(all.toJson()), all);
     QVERIFY(ReplyChoices{}.toJson().isEmpty());
     QCOMPARE(ReplyChoices::fromJson(QStringLiteral("{\"top_p\": \"x\", \"top_k\": 3}")), ReplyChoices{.top_k = 3});
@@ -137,8 +142,9 @@ void TestWindowSettings::preferencesHold() {
     QCOMPARE(Settings().threads(), 3U);
     for (const QWidget* widget : dialog->findChildren<QWidget*>())
         if (widget->focusPolicy() != Qt::NoFocus && widget->isVisible())
-            QVERIFY2(!QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget))->text(QAccessible::Name).isEmpty(),
-                     qPrintable(widget->objectName()));
+            QVERIFY2(
+                !QAccessible::queryAccessibleInterface(const_cast<QWidget*>(widget))->text(QAccessible::Name).isEmpty(),
+                qPrintable(widget->objectName()));
 }
 
 void TestWindowSettings::keysAreRebound() {
@@ -183,7 +189,8 @@ void TestWindowSettings::tokensAreCounted() {
     QTest::keyClicks(&stage.input(), QStringLiteral("twelve chars"));
     QTRY_COMPARE(stage.label("token_count"), QStringLiteral("3 tokens"));   // the fake counts one for four
     stage.window.pane().attach(QStringLiteral("f"), QString(4000, u'x'));
-    QTRY_VERIFY2(stage.label("token_count").startsWith(QLocale().toString(1006)), qPrintable(stage.label("token_count")));
+    QTRY_VERIFY2(stage.label("token_count").startsWith(QLocale().toString(1006)),
+                 qPrintable(stage.label("token_count")));
     QTest::keyClick(&stage.input(), Qt::Key_Return);
     QVERIFY(stage.idle());
     QTRY_VERIFY(stage.label("token_count").isEmpty());
@@ -195,11 +202,17 @@ void TestWindowSettings::onlyTextIsAttached() {
         QFile file(folder_.filePath(QLatin1StringView(name)));
         return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() ? file.fileName() : QString();
     };
-    QCOMPARE(readTextFile(write("good.txt", "\xef\xbb\xbfgr\xc3\xbc\xc3\x9f" "e")), QStringLiteral("grüße"));
+    QCOMPARE(readTextFile(write("good.txt",
+                                "\xef\xbb\xbfgr\xc3\xbc\xc3\x9f"
+                                "e")),
+             QStringLiteral("grüße"));
     QCOMPARE(readTextFile(write("empty.txt", {})), QString());
-    for (const QString& path : {write("latin1.txt", "gr\xfc\xdf" "e"), write("zero.txt", QByteArray("a\0b", 3)),
-                               write("large.txt", QByteArray((4 << 20) + 1, 'x')), folder_.path(),
-                               folder_.filePath(QStringLiteral("missing.txt"))})
+    for (const QString& path :
+         {write("latin1.txt",
+                "gr\xfc\xdf"
+                "e"),
+          write("zero.txt", QByteArray("a\0b", 3)), write("large.txt", QByteArray((4 << 20) + 1, 'x')), folder_.path(),
+          folder_.filePath(QStringLiteral("missing.txt"))})
         QVERIFY_THROWS_EXCEPTION(Error, (void)readTextFile(path));
 }
 

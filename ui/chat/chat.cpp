@@ -161,9 +161,9 @@ void Chat::ask(bool resumes) {
     if (resumes) messages_.resumeReply();
     else messages_.beginReply(worker_.model()->name);
     stopping_ = false;
-    request_ = worker_.reply(prompt, {.seed = QRandomGenerator::global()->generate64(),
-                                      .choices = choices().over(defaults_),
-                                      .resumes = resumes});
+    request_ = worker_.reply(
+        prompt,
+        {.seed = QRandomGenerator::global()->generate64(), .choices = choices().over(defaults_), .resumes = resumes});
     Q_EMIT changed();
 }
 

@@ -80,8 +80,8 @@ private:
     ReplyChoices defaults_;
     QList<MessageRecord> removed_;
     quint64 request_ = 0;
-    qint64 unsaved_ = 0;   ///< a message that has grown since it was saved, or 0
-    QTimer saving_;        ///< runs only while there is one
+    qint64 unsaved_ = 0;  ///< a message that has grown since it was saved, or 0
+    QTimer saving_;  ///< runs only while there is one
     bool stopping_ = false, loaded_ = true;
 };
 

@@ -17,8 +17,8 @@ ChatPane::ChatPane(QWidget* parent)
       view_(new ChatView),
       empty_title_(new QLabel),
       empty_text_(new QLabel),
-      edit_hint_(new QLabel(
-          tr("You are changing a message. Sending it begins a branch; what followed stays, one step aside. Esc leaves all as it was."))),
+      edit_hint_(new QLabel(tr("You are changing a message. Sending it begins a branch; what followed stays, one step "
+                               "aside. Esc leaves all as it was."))),
       empty_button_(new QPushButton),
       button_(new QPushButton),
       input_(new InputBox),
@@ -91,8 +91,7 @@ ChatPane::ChatPane(QWidget* parent)
         if (!editing()) Q_EMIT draftChanged();
     });
     connect(attach_, &QToolButton::clicked, this, &ChatPane::attachRequested);
-    connect(input_, &InputBox::longTextPasted, this,
-            [this](const QString& text) { attach(tr("pasted text"), text); });
+    connect(input_, &InputBox::longTextPasted, this, [this](const QString& text) { attach(tr("pasted text"), text); });
     counting_.setSingleShot(true);
     counting_.setInterval(200);
     connect(input_, &QPlainTextEdit::textChanged, this, [this] { counting_.start(); });

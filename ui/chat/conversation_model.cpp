@@ -36,11 +36,11 @@ QVariant ConversationModel::data(const QModelIndex& index, int role) const {
 }
 
 QHash<int, QByteArray> ConversationModel::roleNames() const {
-    return {{TextRole, "text"},         {AuthorRole, "author"},   {ThinkingRole, "thinking"},
-            {StateRole, "state"},       {FoldedRole, "folded"},   {NotesRole, "notes"},
-            {TokensRole, "tokens"},     {SecondsRole, "seconds"}, {ThinkingSecondsRole, "thinkingSeconds"},
-            {SpeedRole, "speed"},       {NameRole, "name"},       {IdRole, "id"},
-            {BranchRole, "branch"},     {BranchesRole, "branches"}, {RatingRole, "rating"},
+    return {{TextRole, "text"},      {AuthorRole, "author"},     {ThinkingRole, "thinking"},
+            {StateRole, "state"},    {FoldedRole, "folded"},     {NotesRole, "notes"},
+            {TokensRole, "tokens"},  {SecondsRole, "seconds"},   {ThinkingSecondsRole, "thinkingSeconds"},
+            {SpeedRole, "speed"},    {NameRole, "name"},         {IdRole, "id"},
+            {BranchRole, "branch"},  {BranchesRole, "branches"}, {RatingRole, "rating"},
             {OutsideRole, "outside"}};
 }
 

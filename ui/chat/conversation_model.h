@@ -15,22 +15,22 @@ class ConversationModel : public QAbstractListModel {
 
 public:
     enum Roles {
-        TextRole = Qt::DisplayRole,      ///< QString, Markdown in a reply
-        AuthorRole = Qt::UserRole + 1,   ///< ui::Role
-        ThinkingRole,                    ///< QString
-        StateRole,                       ///< State
-        FoldedRole,                      ///< bool: the thinking is folded away
-        NotesRole,                       ///< QStringList: sentences below the message
-        TokensRole,                      ///< uint
-        SecondsRole,                     ///< double, of the whole reply
-        ThinkingSecondsRole,             ///< double
-        SpeedRole,                       ///< double, tokens per second
-        NameRole,                        ///< QString: who wrote it, for people
-        IdRole,                          ///< qint64
-        BranchRole,                      ///< int: which of its siblings this is, from 1
-        BranchesRole,                    ///< int: how many siblings there are, itself included
-        RatingRole,                      ///< int: −1, 0 or 1
-        OutsideRole,                     ///< bool: the model no longer sees it
+        TextRole = Qt::DisplayRole,  ///< QString, Markdown in a reply
+        AuthorRole = Qt::UserRole + 1,  ///< ui::Role
+        ThinkingRole,  ///< QString
+        StateRole,  ///< State
+        FoldedRole,  ///< bool: the thinking is folded away
+        NotesRole,  ///< QStringList: sentences below the message
+        TokensRole,  ///< uint
+        SecondsRole,  ///< double, of the whole reply
+        ThinkingSecondsRole,  ///< double
+        SpeedRole,  ///< double, tokens per second
+        NameRole,  ///< QString: who wrote it, for people
+        IdRole,  ///< qint64
+        BranchRole,  ///< int: which of its siblings this is, from 1
+        BranchesRole,  ///< int: how many siblings there are, itself included
+        RatingRole,  ///< int: −1, 0 or 1
+        OutsideRole,  ///< bool: the model no longer sees it
     };
     using State = MessageState;
 
@@ -73,11 +73,11 @@ public:
     void setOutside(uint messages);
 
     bool isEmpty() const { return path_.empty(); }
-    int lastRow(Role author) const;   ///< −1 = none
+    int lastRow(Role author) const;  ///< −1 = none
     State lastState() const;
     /// What the model is to read: empty replies left out, questions in a row joined, since templates want turns.
     QList<ChatMessage> forEngine(const QString& system_prompt) const;
-    int outside() const { return outside_; }   ///< rows that the model no longer sees
+    int outside() const { return outside_; }  ///< rows that the model no longer sees
 
 Q_SIGNALS:
     /// Is to be saved: at once, or when there is time because more of the same will come.
@@ -89,7 +89,7 @@ private:
     struct Node {
         MessageRecord m;
         QList<qint64> children = {};
-        qint64 chosen = 0;   ///< the child that was seen last
+        qint64 chosen = 0;  ///< the child that was seen last
         bool folded = true;
     };
     Node& shown(int row) { return nodes_[path_[static_cast<size_t>(row)]]; }
@@ -103,8 +103,8 @@ private:
     void changed(qint64 id, const QList<int>& roles, bool at_once);
 
     QHash<qint64, Node> nodes_;
-    QList<qint64> roots_;   ///< messages that begin the chat
-    std::vector<qint64> path_;   ///< what is shown, from the beginning
+    QList<qint64> roots_;  ///< messages that begin the chat
+    std::vector<qint64> path_;  ///< what is shown, from the beginning
     qint64 replying_ = 0;
     double resumed_seconds_ = 0;
     uint resumed_tokens_ = 0;

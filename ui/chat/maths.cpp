@@ -11,17 +11,26 @@ using namespace Qt::StringLiterals;
 const QHash<QString, QString>& symbols() {
     static const QHash<QString, QString> all = [] {
         QHash<QString, QString> map;
-        const QStringList pairs = QStringLiteral(
-            "alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ vartheta ϑ iota ι kappa κ lambda λ "
-            "mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ Theta Θ "
-            "Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω times × cdot · div ÷ pm ± mp ∓ le ≤ leq ≤ ge ≥ geq ≥ ne ≠ neq ≠ "
-            "approx ≈ equiv ≡ sim ∼ propto ∝ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ oint ∮ in ∈ notin ∉ ni ∋ subset ⊂ "
-            "subseteq ⊆ supset ⊃ supseteq ⊇ cup ∪ cap ∩ emptyset ∅ varnothing ∅ forall ∀ exists ∃ neg ¬ lnot ¬ land ∧ wedge ∧ "
-            "lor ∨ vee ∨ to → rightarrow → leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⇒ Leftarrow ⇐ iff ⇔ "
-            "Leftrightarrow ⇔ mapsto ↦ ldots … dots … cdots ⋯ vdots ⋮ circ ∘ bullet • star ⋆ oplus ⊕ otimes ⊗ perp ⊥ "
-            "parallel ∥ angle ∠ degree ° hbar ℏ ell ℓ Re ℜ Im ℑ aleph ℵ langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil ⌈ rceil ⌉ "
-            "mid | prime ′ ll ≪ gg ≫ dagger † therefore ∴ because ∵ setminus ∖ lvert | rvert | lVert ‖ rVert ‖ "
-            "mathbb{R} ℝ mathbb{N} ℕ mathbb{Z} ℤ mathbb{Q} ℚ mathbb{C} ℂ").split(u' ');
+        const QStringList pairs =
+            QStringLiteral(
+                "alpha α beta β gamma γ delta δ epsilon ε varepsilon ε zeta ζ eta η theta θ vartheta ϑ iota ι kappa κ "
+                "lambda λ "
+                "mu μ nu ν xi ξ pi π rho ρ sigma σ tau τ upsilon υ phi φ varphi φ chi χ psi ψ omega ω Gamma Γ Delta Δ "
+                "Theta Θ "
+                "Lambda Λ Xi Ξ Pi Π Sigma Σ Phi Φ Psi Ψ Omega Ω times × cdot · div ÷ pm ± mp ∓ le ≤ leq ≤ ge ≥ geq ≥ "
+                "ne ≠ neq ≠ "
+                "approx ≈ equiv ≡ sim ∼ propto ∝ infty ∞ partial ∂ nabla ∇ sum ∑ prod ∏ int ∫ oint ∮ in ∈ notin ∉ ni ∋ "
+                "subset ⊂ "
+                "subseteq ⊆ supset ⊃ supseteq ⊇ cup ∪ cap ∩ emptyset ∅ varnothing ∅ forall ∀ exists ∃ neg ¬ lnot ¬ "
+                "land ∧ wedge ∧ "
+                "lor ∨ vee ∨ to → rightarrow → leftarrow ← leftrightarrow ↔ Rightarrow ⇒ implies ⇒ Leftarrow ⇐ iff ⇔ "
+                "Leftrightarrow ⇔ mapsto ↦ ldots … dots … cdots ⋯ vdots ⋮ circ ∘ bullet • star ⋆ oplus ⊕ otimes ⊗ perp "
+                "⊥ "
+                "parallel ∥ angle ∠ degree ° hbar ℏ ell ℓ Re ℜ Im ℑ aleph ℵ langle ⟨ rangle ⟩ lfloor ⌊ rfloor ⌋ lceil "
+                "⌈ rceil ⌉ "
+                "mid | prime ′ ll ≪ gg ≫ dagger † therefore ∴ because ∵ setminus ∖ lvert | rvert | lVert ‖ rVert ‖ "
+                "mathbb{R} ℝ mathbb{N} ℕ mathbb{Z} ℤ mathbb{Q} ℚ mathbb{C} ℂ")
+                .split(u' ');
         for (qsizetype i = 0; i + 1 < pairs.size(); i += 2) map.insert(pairs[i], pairs[i + 1]);
         return map;
     }();
@@ -119,14 +128,16 @@ private:
             const QString letter = argument(depth);
             return symbols().value(u"mathbb{%1}"_s.arg(letter), letter);
         }
-        static const QStringList silent = {u"left"_s, u"right"_s, u"big"_s, u"Big"_s, u"bigg"_s, u"displaystyle"_s, u"limits"_s};
+        static const QStringList silent = {u"left"_s, u"right"_s,        u"big"_s,   u"Big"_s,
+                                           u"bigg"_s, u"displaystyle"_s, u"limits"_s};
         if (silent.contains(name)) return {};
-        static const QStringList text = {u"text"_s, u"mathrm"_s, u"mathbf"_s, u"mathit"_s, u"mathcal"_s, u"operatorname"_s,
-                                         u"boxed"_s, u"textbf"_s, u"mathsf"_s, u"boldsymbol"_s};
+        static const QStringList text = {u"text"_s,         u"mathrm"_s, u"mathbf"_s, u"mathit"_s, u"mathcal"_s,
+                                         u"operatorname"_s, u"boxed"_s,  u"textbf"_s, u"mathsf"_s, u"boldsymbol"_s};
         if (text.contains(name)) return argument(depth);
         if (name == u"quad"_s || name == u"qquad"_s) return u"  "_s;
-        static const QStringList functions = {u"sin"_s, u"cos"_s, u"tan"_s, u"log"_s, u"ln"_s, u"exp"_s, u"lim"_s,
-                                              u"max"_s, u"min"_s, u"arg"_s, u"det"_s, u"gcd"_s, u"mod"_s, u"sup"_s, u"inf"_s};
+        static const QStringList functions = {u"sin"_s, u"cos"_s, u"tan"_s, u"log"_s, u"ln"_s,
+                                              u"exp"_s, u"lim"_s, u"max"_s, u"min"_s, u"arg"_s,
+                                              u"det"_s, u"gcd"_s, u"mod"_s, u"sup"_s, u"inf"_s};
         if (functions.contains(name)) return name;
         const auto symbol = symbols().constFind(name);
         return symbol != symbols().constEnd() ? *symbol : u'\\' + name;
@@ -166,7 +177,7 @@ QString readableMaths(const QString& markdown) {
     const QStringView text = markdown;
     QString out;
     for (qsizetype i = 0; i < text.size();) {
-        if (text[i] == u'`') {   // code, to the next run of as many ticks
+        if (text[i] == u'`') {  // code, to the next run of as many ticks
             qsizetype ticks = i;
             while (ticks < text.size() && text[ticks] == u'`') ++ticks;
             const qsizetype end = text.indexOf(text.mid(i, ticks - i), ticks);

@@ -133,15 +133,15 @@ void ChatListPane::showMenu(const QPoint& point) {
     const qint64 folder = index.data(ChatListModel::FolderRole).toLongLong();
     auto* menu = new QMenu(this);
     menu->setAttribute(Qt::WA_DeleteOnClose);
-    if (chat != 0 || folder != 0) menu->addAction(tr("&Rename"), this, [this, index = QPersistentModelIndex(index)] {
-        tree_->edit(index);
-    });
+    if (chat != 0 || folder != 0)
+        menu->addAction(tr("&Rename"), this, [this, index = QPersistentModelIndex(index)] { tree_->edit(index); });
     if (chat != 0) {
         QMenu* move = menu->addMenu(tr("&Move to"));
         for (const FolderRecord& f : store_.folders())
             move->addAction(f.name, this, [this, chat, id = f.id] { model_->moveToFolder(chat, id); })
                 ->setEnabled(f.id != folder);
-        move->addAction(tr("&No folder"), this, [this, chat] { model_->moveToFolder(chat, 0); })->setEnabled(folder != 0);
+        move->addAction(tr("&No folder"), this, [this, chat] { model_->moveToFolder(chat, 0); })
+            ->setEnabled(folder != 0);
         menu->addAction(tr("&Delete"), this, [this, chat] { Q_EMIT removeRequested(chat); });
     } else if (folder != 0) {
         menu->addAction(tr("&Delete folder, keep its chats"), this, [this, folder] { store_.removeFolder(folder); });

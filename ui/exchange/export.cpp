@@ -23,7 +23,8 @@ QList<MessageRecord> shownBranch(const WholeChat& whole) {
     QHash<qint64, const MessageRecord*> by_id;
     for (const MessageRecord& m : whole.messages) by_id.insert(m.id, &m);
     QList<MessageRecord> branch;
-    qint64 at = by_id.contains(whole.chat.leaf) || whole.messages.isEmpty() ? whole.chat.leaf : whole.messages.back().id;
+    qint64 at =
+        by_id.contains(whole.chat.leaf) || whole.messages.isEmpty() ? whole.chat.leaf : whole.messages.back().id;
     for (; by_id.contains(at) && branch.size() < whole.messages.size(); at = by_id.value(at)->parent)
         branch.push_front(*by_id.value(at));
     return branch;
@@ -55,9 +56,7 @@ QByteArray toPdf(const WholeChat& whole) {
     return bytes.data();
 }
 
-const char* nameOf(Role role) {
-    return role == Role::System ? "system" : role == Role::User ? "user" : "assistant";
-}
+const char* nameOf(Role role) { return role == Role::System ? "system" : role == Role::User ? "user" : "assistant"; }
 
 QJsonObject toObject(const MessageRecord& m) {
     QJsonObject object{{QStringLiteral("id"), m.id},
@@ -118,7 +117,9 @@ QByteArray toJson(const QList<WholeChat>& chats) {
 }
 
 void exportChat(const WholeChat& whole, const QString& path) {
-    const auto ends = [&path](const char* ending) { return path.endsWith(QLatin1StringView(ending), Qt::CaseInsensitive); };
+    const auto ends = [&path](const char* ending) {
+        return path.endsWith(QLatin1StringView(ending), Qt::CaseInsensitive);
+    };
     if (ends(".pdf")) write(path, toPdf(whole));
     else if (ends(".html") || ends(".htm")) write(path, toHtml(whole).toUtf8());
     else if (ends(".json")) exportChats({whole}, path);

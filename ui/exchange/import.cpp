@@ -100,8 +100,7 @@ WholeChat readOwn(const QJsonObject& object) {
 /// The text of a message of ChatGPT: strings, and words in the place of what is none.
 QString contentOf(const QJsonObject& content) {
     QStringList parts;
-    if (content[u"content_type"_s] == u"code"_s)
-        parts << u"```\n%1\n```"_s.arg(content[u"text"_s].toString());
+    if (content[u"content_type"_s] == u"code"_s) parts << u"```\n%1\n```"_s.arg(content[u"text"_s].toString());
     for (const QJsonValue& part : content[u"parts"_s].toArray()) {
         const QJsonObject object = part.toObject();
         if (part.isString()) parts << part.toString();

@@ -14,8 +14,8 @@ constexpr qint64 most_bytes = 4 << 20;
 
 [[noreturn]] void refuse(const QString& path, const char* why) {
     const auto say = [](const char* source) { return QCoreApplication::translate("TextFile", source); };
-    throw Error(say("the file %1 cannot be attached").arg(QFileInfo(path).fileName()).toStdString(), say(why).toStdString(),
-                say("Attach a text file of at most 4 MiB").toStdString());
+    throw Error(say("the file %1 cannot be attached").arg(QFileInfo(path).fileName()).toStdString(),
+                say(why).toStdString(), say("Attach a text file of at most 4 MiB").toStdString());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "ui/settings/settings.h"
 
+#include <QFileInfo>
 #include <QSettings>
 #include <algorithm>
 
@@ -18,6 +19,7 @@ QString keyOf(const QString& model) { return QString::fromLatin1(model.toUtf8().
 
 }  // namespace
 
+QString Settings::folder() const { return QFileInfo(QSettings().fileName()).absolutePath(); }
 QByteArray Settings::windowGeometry() const { return QSettings().value(geometry_key).toByteArray(); }
 void Settings::setWindowGeometry(const QByteArray& geometry) { QSettings().setValue(geometry_key, geometry); }
 QByteArray Settings::splitter() const { return QSettings().value(splitter_key).toByteArray(); }

@@ -2,6 +2,7 @@
 
 #include <QByteArray>
 #include <QKeySequence>
+#include <QString>
 #include <optional>
 
 #include "ui/theme.h"
@@ -14,6 +15,8 @@ enum class SendKey { Enter, ShiftEnter, ControlEnter };
 /// What is remembered from one start to the next, by name and type.
 class Settings {
 public:
+    /// Where it is remembered.
+    QString folder() const;
     QByteArray windowGeometry() const;
     void setWindowGeometry(const QByteArray& geometry);
     QByteArray splitter() const;

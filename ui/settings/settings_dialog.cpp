@@ -71,8 +71,9 @@ QWidget* SettingsDialog::makeGeneralPage() {
 QWidget* SettingsDialog::makeDataPage(const QList<std::pair<QString, QString>>& folders) {
     auto* page = new QWidget;
     auto* column = new QVBoxLayout(page);
-    auto* words = new QLabel(tr("Everything is computed on this computer. Hearth sends nothing anywhere: no telemetry, no "
-                                "crash reports, no check for updates. Chats lie in the first of these folders, unencrypted."));
+    auto* words =
+        new QLabel(tr("Everything is computed on this computer. Hearth sends nothing anywhere: no telemetry, no "
+                      "crash reports, no check for updates. Chats lie in the first of these folders, unencrypted."));
     words->setWordWrap(true);
     column->addWidget(words);
     for (const auto& [name, path] : folders) {

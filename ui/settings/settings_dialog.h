@@ -16,8 +16,8 @@ class SettingsDialog : public QDialog {
 
 public:
     /// `folders`: name and path of each place where the program keeps something.
-    SettingsDialog(Settings& settings, const QList<QAction*>& actions, const QList<std::pair<QString, QString>>& folders,
-                   QWidget* parent = nullptr);
+    SettingsDialog(Settings& settings, const QList<QAction*>& actions,
+                   const QList<std::pair<QString, QString>>& folders, QWidget* parent = nullptr);
 
 Q_SIGNALS:
     /// Settings have new values.

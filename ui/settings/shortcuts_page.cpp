@@ -14,8 +14,7 @@ QKeySequence ownKeys(const QAction& action) { return action.property(first_keys)
 
 }  // namespace
 
-ShortcutsPage::ShortcutsPage(const QList<QAction*>& actions, QWidget* parent)
-    : QWidget(parent), clash_(new QLabel) {
+ShortcutsPage::ShortcutsPage(const QList<QAction*>& actions, QWidget* parent) : QWidget(parent), clash_(new QLabel) {
     auto* inside = new QWidget;
     auto* form = new QFormLayout(inside);
     for (QAction* action : actions) {

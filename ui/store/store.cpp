@@ -184,8 +184,8 @@ void Store::load(qint64 chat) {
             } catch (const Error& error) {
                 tell(sentenceOf(error));
             }
-            QMetaObject::invokeMethod(this, [this, chat, messages] { Q_EMIT loaded(chat, messages); },
-                                      Qt::QueuedConnection);
+            QMetaObject::invokeMethod(
+                this, [this, chat, messages] { Q_EMIT loaded(chat, messages); }, Qt::QueuedConnection);
         },
         Qt::QueuedConnection);
 }

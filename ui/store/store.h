@@ -75,7 +75,7 @@ private:
     QList<FolderRecord> folders_;
     QHash<qint64, QString> drafts_;
     std::unique_ptr<Side> writer_, reader_;
-    std::atomic<int> waiting_ = 0;         ///< jobs of the writer
+    std::atomic<int> waiting_ = 0;  ///< jobs of the writer
     std::atomic<quint64> newest_search_ = 0;
 };
 
