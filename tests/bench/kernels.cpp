@@ -27,9 +27,7 @@ double seconds(const std::function<void()>& work) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-struct Times {
-    double best, median;
-};
+struct Times { double best, median; };
 
 Times timesOf(int runs, const std::function<void()>& work) {
     work();
@@ -47,10 +45,7 @@ std::vector<std::byte> weightBytes(size_t n) {
     return bytes;
 }
 
-struct Figures {
-    Times decode, prefill;
-    size_t decode_bytes;
-};
+struct Figures { Times decode, prefill; size_t decode_bytes; };
 
 Figures measure(ThreadPool& pool, Type type, const std::vector<std::byte>& bytes) {
     const uint64_t row_bytes = gguf::rowBytes(type, kCols);
@@ -65,8 +60,7 @@ Figures measure(ThreadPool& pool, Type type, const std::vector<std::byte>& bytes
     });
     const Times prefill = timesOf(7, [&] {
         activations.set({x.data(), kPrefillTokens, kCols});
-        cpu::multiply(pool,
-                      {weight.slice(0, kPrefillRows), &activations, 0, 0, {out.data(), kPrefillTokens, kPrefillRows}});
+        cpu::multiply(pool, {weight.slice(0, kPrefillRows), &activations, 0, 0, {out.data(), kPrefillTokens, kPrefillRows}});
     });
     return {decode, prefill, rows * row_bytes};
 }
@@ -74,16 +68,14 @@ Figures measure(ThreadPool& pool, Type type, const std::vector<std::byte>& bytes
 void printThreads(unsigned threads, const std::vector<std::byte>& bytes) {
     ThreadPool pool(threads);
     const double roof = cpu::readBandwidth(pool, 9);
-    std::printf("\n%u threads, memory %.1f GB/s\n%-8s %16s %8s %20s\n", threads, roof / 1e9, "type", "decode GB/s",
-                "share", "prefill GFLOP/s");
-    for (const Type type : {Type::F32,    Type::F16,   Type::BF16,  Type::Q4_0,  Type::Q4_1,  Type::Q5_0, Type::Q5_1,
-                            Type::Q8_0,   Type::Q2_K,  Type::Q3_K,  Type::Q4_K,  Type::Q5_K,  Type::Q6_K, Type::IQ4_NL,
-                            Type::IQ4_XS, Type::MXFP4, Type::NVFP4, Type::TQ1_0, Type::TQ2_0, Type::Q1_0, Type::Q2_0}) {
+    std::printf("\n%u threads, memory %.1f GB/s\n%-8s %16s %8s %20s\n", threads, roof / 1e9, "type", "decode GB/s", "share", "prefill GFLOP/s");
+    for (const Type type : {Type::F32, Type::F16, Type::BF16, Type::Q4_0, Type::Q4_1, Type::Q5_0, Type::Q5_1, Type::Q8_0, Type::Q2_K,
+                            Type::Q3_K, Type::Q4_K, Type::Q5_K, Type::Q6_K, Type::IQ4_NL, Type::IQ4_XS, Type::MXFP4, Type::NVFP4,
+                            Type::TQ1_0, Type::TQ2_0, Type::Q1_0, Type::Q2_0}) {
         const Figures f = measure(pool, type, bytes);
         const double size = static_cast<double>(f.decode_bytes), work = 2.0 * kCols * kPrefillRows * kPrefillTokens;
-        std::printf("%-8s %7.1f (%6.1f) %6.0f %% %11.0f (%6.0f)\n", std::string(gguf::typeInfo(type).name).c_str(),
-                    size / f.decode.best / 1e9, size / f.decode.median / 1e9, 100 * size / f.decode.best / roof,
-                    work / f.prefill.best / 1e9, work / f.prefill.median / 1e9);
+        std::printf("%-8s %7.1f (%6.1f) %6.0f %% %11.0f (%6.0f)\n", std::string(gguf::typeInfo(type).name).c_str(), size / f.decode.best / 1e9,
+                    size / f.decode.median / 1e9, 100 * size / f.decode.best / roof, work / f.prefill.best / 1e9, work / f.prefill.median / 1e9);
         std::fflush(stdout);
     }
 }
@@ -92,8 +84,8 @@ void printThreads(unsigned threads, const std::vector<std::byte>& bytes) {
 
 int main(int argc, char** argv) try {
     const std::vector<std::byte> bytes = weightBytes(4 * cpu::lastLevelCache());
-    std::printf("level %s; best (median) of 7 runs; weights of %zu MiB, %zu columns\n",
-                std::string(cpu::isaName(cpu::activeIsa())).c_str(), bytes.size() >> 20, kCols);
+    std::printf("level %s; best (median) of 7 runs; weights of %zu MiB, %zu columns\n", std::string(cpu::isaName(cpu::activeIsa())).c_str(),
+                bytes.size() >> 20, kCols);
     if (argc < 2) printThreads(ThreadPool::physicalCores(), bytes);
     for (int i = 1; i < argc; ++i) printThreads(static_cast<unsigned>(std::max(1, std::atoi(argv[i]))), bytes);
     return 0;
