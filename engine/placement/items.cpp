@@ -142,7 +142,7 @@ ModelItems itemsOf(const model::Description& d, std::span<const Activity> activi
                    uint32_t depth) {
     ModelItems items;
     items.layers.resize(d.layers);
-    items.tied = d.file->find("output.weight") == nullptr;
+    const bool tied = d.file->find("output.weight") == nullptr;
     const model::SequenceOptions cache{.context = ctx, .batch = o.batch, .kv = o.kv};
     for (uint32_t i = 0; i < d.layers; ++i) {
         LayerItems& layer = items.layers[i];
@@ -156,13 +156,19 @@ ModelItems itemsOf(const model::Description& d, std::span<const Activity> activi
     for (const gguf::Tensor& t : d.file->tensors()) {
         const std::string kind = kindOf(t.name);
         const uint32_t layer = layerOf(t.name, d.layers);
+        if (kind == "predictor" && o.sparse != sparse::Mode::predict) {  // lies in the file, is never read
+            items.resting[kind].add(t);
+            continue;
+        }
         const uint64_t used =
             kind == "experts" && d.experts.count > 0 ? t.bytes / d.experts.count * d.experts.used : t.bytes;
         if (kind == "embedding") {
-            items.embedding[kind].add(t);
+            items.resting[kind].add(t);
             items.embedding_reads += t.rowBytes();
-            items.dense_reads += t.name == "token_embd.weight" && items.tied ? t.bytes : t.rowBytes();
-            if (t.name != "token_embd.weight" || !items.tied) continue;
+            const bool output = tied && t.name == "token_embd.weight";
+            items.dense_reads += output ? t.bytes : t.rowBytes();
+            if (!output) continue;
+            items.tied_output.add(t);
         } else {
             items.dense_reads += used;
             // Whatever belongs to no layer is read at the end.

@@ -44,14 +44,14 @@ struct LayerItems {
 /// A model as the planner sees it: everything that takes bytes, and how much of it a token is expected to read.
 struct ModelItems {
     std::vector<LayerItems> layers;
-    std::map<std::string, Sized> embedding;   ///< by kind; read by rows, always in main memory
-    uint64_t embedding_reads = 0;             ///< bytes of the rows that a token reads
-    std::map<std::string, Sized> output;      ///< by kind: output matrix and last norm
-    bool tied = false;                        ///< the output matrix is the embedding: a device needs a copy
-    uint64_t dense_reads = 0;                 ///< weights that a token reads when nothing is skipped
-    uint64_t transposed = 0;                  ///< bytes of row-per-neuron copies that loading makes in main memory
+    std::map<std::string, Sized> resting;  ///< by kind, always in main memory: read by rows (embeddings) or not at all
+    Sized tied_output;  ///< the embedding where it is the output matrix too: a device needs a copy
+    uint64_t embedding_reads = 0;  ///< bytes of the rows that a token reads
+    std::map<std::string, Sized> output;  ///< by kind: output matrix and last norm
+    uint64_t dense_reads = 0;  ///< weights that a token reads when nothing is skipped
+    uint64_t transposed = 0;  ///< bytes of row-per-neuron copies that loading makes in main memory
     uint64_t scratch = 0, logits = 0, staging = 0;
-    double params = 0;                        ///< values that take part in a token
+    double params = 0;  ///< values that take part in a token
 };
 
 /// The kind of a weight, as people see it.

@@ -155,15 +155,14 @@ private:
     }
 
     void describe() {
-        for (const auto& [kind, sized] : items_.embedding) add(kind, cpu_.name, sized.bytes);
+        for (const auto& [kind, sized] : items_.resting) add(kind, cpu_.name, sized.bytes);
         for (size_t i = 0; i < items_.layers.size(); ++i) describeLayer(i);
         const Choice& output = solution_.layers.back();
         plan_.output_device = nameOf(output.device);
         const bool away = output.device != Choice::cpu;
         for (const auto& [kind, sized] : items_.output)
             add(kind, nameOf(output.device), away ? sized.aligned : sized.bytes);
-        if (away && items_.tied)
-            for (const auto& [kind, sized] : items_.embedding) add("output", nameOf(output.device), sized.aligned);
+        if (away) add("output", nameOf(output.device), items_.tied_output.aligned);
         add("row-per-neuron copies", cpu_.name, items_.transposed);
         add("scratch", cpu_.name, items_.scratch);
         add("logits", cpu_.name, items_.logits);

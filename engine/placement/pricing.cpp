@@ -148,17 +148,13 @@ Priced price(const ModelItems& items, const Device& cpu, Split split) {
     }
     Layer output;
     Core core;
-    for (const auto& [kind, sized] : items.output) {
+    const auto read = [&](const Sized& sized) {
         core.bytes += sized.aligned;
         core.reads += static_cast<double>(sized.bytes);
         output.cpu_s += seconds(sized, cpu);
-    }
-    if (items.tied)
-        for (const auto& [kind, sized] : items.embedding) {
-            core.bytes += sized.aligned;
-            core.reads += static_cast<double>(sized.bytes);
-            output.cpu_s += seconds(sized, cpu);
-        }
+    };
+    for (const auto& [kind, sized] : items.output) read(sized);
+    read(items.tied_output);
     output.cores = {core};
     output.cuts = {0};
     priced.layers.push_back(std::move(output));
