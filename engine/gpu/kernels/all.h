@@ -3,8 +3,11 @@
 #include <type_traits>
 
 #include "engine/gpu/device.h"
+#include "engine/gpu/kernels/attention.h"
+#include "engine/gpu/kernels/elementwise.h"
 #include "engine/gpu/kernels/norm.h"
 #include "engine/gpu/kernels/product.h"
+#include "engine/gpu/kernels/sparse.h"
 
 /// The list of all kernels. Its order is the numbering that the engine and a back end share, so both are built from it.
 namespace hearth::gpu::kernels {
@@ -12,10 +15,10 @@ namespace hearth::gpu::kernels {
 template <typename... Kernels>
 struct List {};
 
-#define HEARTH_MULTIPLY(type) , Multiply<Type::type>
-using All =
-    List<RoundActivations, RmsNorm, LayerNorm HEARTH_BLOCK_TYPES(HEARTH_MULTIPLY) HEARTH_FLOAT_TYPES(HEARTH_MULTIPLY)>;
-#undef HEARTH_MULTIPLY
+#define HEARTH_OF_TYPE(type) , Multiply<Type::type>, AddRows<Type::type>, Embed<Type::type>
+using All = List<RoundActivations, RmsNorm, LayerNorm, CompactAbove, AddChunks, Activate, AddScaled, Softcap, Rope,
+                 Attend, FinishAttention, Store HEARTH_BLOCK_TYPES(HEARTH_OF_TYPE) HEARTH_FLOAT_TYPES(HEARTH_OF_TYPE)>;
+#undef HEARTH_OF_TYPE
 
 template <typename Kernel, typename... Kernels>
 constexpr unsigned numberOf(List<Kernels...>) {

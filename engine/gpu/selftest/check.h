@@ -24,6 +24,9 @@ std::vector<Check> checks();
 /// Parts of the list, by kernel.
 void addProductChecks(std::vector<Check>& checks);
 void addNormChecks(std::vector<Check>& checks);
+void addSparseChecks(std::vector<Check>& checks);
+void addElementwiseChecks(std::vector<Check>& checks);
+void addAttentionChecks(std::vector<Check>& checks);
 
 /// `n` values from a normal distribution.
 std::vector<float> normalValues(size_t n, uint32_t seed);
