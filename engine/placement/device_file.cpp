@@ -35,6 +35,7 @@ DeviceFile DeviceFile::read(const std::filesystem::path& path) {
             device.read_bytes_per_s = share * positive(one, "memory_gb_s") * 1e9;
             device.copy_bytes_per_s = positive(one, "copy_gb_s") * 1e9;
             device.handover_s = positive(file, "handover_us") * 1e-6;
+            device.layer_s = positive(file, "layer_us") * 1e-6;
             device.context_bytes = static_cast<uint64_t>(positive(file, "driver_gb") * 1e9);
             result.devices_.push_back(std::move(device));
         }

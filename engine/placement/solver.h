@@ -38,6 +38,7 @@ struct Target {
     uint64_t budget = 0;  ///< bytes for cores and blocks
     double bytes_per_s = 0;
     double handover_s = 0;  ///< one hand-over to or from the processor
+    double layer_s = 0;  ///< what a layer takes on it beside its bytes
 };
 
 struct Choice {

@@ -23,7 +23,7 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
     const placement::Device cpu = placement::cpuDevice();
     return placement::plan(description, nullptr, {&cpu, 1},
-                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv});
+                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options)

@@ -45,7 +45,7 @@ public:
     }
 
     Target target(int most_steps, bool free_handover) {
-        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5)};
+        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5), free_handover ? 0 : real(0, 0.2)};
     }
 
 private:
@@ -64,7 +64,7 @@ double secondsOf(const Layer& l, int core, unsigned moved, const Target& t) {
     if (core < 0) return l.cpu_s + cpu;
     const Core& c = l.cores[static_cast<size_t>(core)];
     const bool hybrid = moved != (1u << l.blocks.size()) - 1;
-    return (c.reads + serial) / t.bytes_per_s + c.cpu_s + std::max(device / t.bytes_per_s, cpu) +
+    return t.layer_s + (c.reads + serial) / t.bytes_per_s + c.cpu_s + std::max(device / t.bytes_per_s, cpu) +
            (c.handovers + hybrid) * t.handover_s;
 }
 
