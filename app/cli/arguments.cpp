@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
 #include "engine/base/error.h"

@@ -7,9 +7,9 @@
 #include "app/cli/arguments.h"
 #include "app/cli/commands.h"
 #include "app/cli/planning.h"
-#include "app/cli/size.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
+#include "engine/base/size.h"
 #include "engine/placement/shape_file.h"
 
 namespace hearth::cli {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "app/cli/arguments.h"
-#include "app/cli/size.h"
 #include "app/data_folder.h"
+#include "engine/base/size.h"
 #include "engine/placement/device_file.h"
 #include "engine/placement/measure.h"
 

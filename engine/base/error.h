@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 
 namespace hearth {
@@ -26,5 +27,10 @@ class Stopped : public std::exception {
 public:
     const char* what() const noexcept override { return "stopped"; }
 };
+
+/// Throws Stopped once the token asks. Some nanoseconds.
+inline void throwIfStopped(const std::stop_token& stop) {
+    if (stop.stop_requested()) throw Stopped();
+}
 
 }  // namespace hearth

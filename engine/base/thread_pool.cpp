@@ -98,7 +98,7 @@ struct ThreadPool::State {
     void doPiece(uint32_t piece, const PieceBody& what, unsigned thread) {
         if (abandoned.load(std::memory_order_relaxed)) return;
         try {
-            if (stop.stop_requested()) throw Stopped();
+            throwIfStopped(stop);
             what(piece, thread);
         } catch (...) {
             fail(std::current_exception());

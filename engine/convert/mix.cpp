@@ -21,15 +21,15 @@ struct Named {
 };
 
 constexpr Named kNamed[] = {
-    {FileType::F32, "F32", Type::F32},       {FileType::F16, "F16", Type::F16},       {FileType::BF16, "BF16", Type::BF16},
-    {FileType::Q8_0, "Q8_0", Type::Q8_0},    {FileType::Q6_K, "Q6_K", Type::Q6_K},    {FileType::Q5_1, "Q5_1", Type::Q5_1},
-    {FileType::Q5_K_M, "Q5_K_M", Type::Q5_K}, {FileType::Q5_0, "Q5_0", Type::Q5_0},   {FileType::Q4_1, "Q4_1", Type::Q4_1},
-    {FileType::Q4_K_M, "Q4_K_M", Type::Q4_K}, {FileType::Q4_K_S, "Q4_K_S", Type::Q4_K}, {FileType::Q4_0, "Q4_0", Type::Q4_0},
+    {FileType::F32, "F32", Type::F32},        {FileType::F16, "F16", Type::F16},
+    {FileType::BF16, "BF16", Type::BF16},     {FileType::Q8_0, "Q8_0", Type::Q8_0},
+    {FileType::Q6_K, "Q6_K", Type::Q6_K},     {FileType::Q5_1, "Q5_1", Type::Q5_1},
+    {FileType::Q5_K_M, "Q5_K_M", Type::Q5_K}, {FileType::Q5_0, "Q5_0", Type::Q5_0},
+    {FileType::Q4_1, "Q4_1", Type::Q4_1},     {FileType::Q4_K_M, "Q4_K_M", Type::Q4_K},
+    {FileType::Q4_K_S, "Q4_K_S", Type::Q4_K}, {FileType::Q4_0, "Q4_0", Type::Q4_0},
 };
 
-const Named& named(FileType type) {
-    return *std::ranges::find(kNamed, type, &Named::type);
-}
+const Named& named(FileType type) { return *std::ranges::find(kNamed, type, &Named::type); }
 
 bool isFloat(Type type) { return type == Type::F32 || type == Type::F16 || type == Type::BF16; }
 bool holdsIntegers(Type type) {
@@ -39,9 +39,11 @@ bool holdsIntegers(Type type) {
 /// Tensors that are small or that decide (norms, routers, positions, convolutions over a few tokens): bits saved there
 /// are few and errors there are dear.
 bool staysF32(const gguf::Tensor& tensor) {
-    constexpr std::string_view parts[] = {"_norm", "ffn_gate_inp", "position_embd", "token_types", "ssm_conv1d", "shortconv.conv"};
+    constexpr std::string_view parts[] = {"_norm",       "ffn_gate_inp", "position_embd",
+                                          "token_types", "ssm_conv1d",   "shortconv.conv"};
     if (tensor.n_dims < 2 || tensor.rows() < 2 || tensor.ne[0] < 32 || !tensor.name.ends_with(".weight")) return true;
-    return std::ranges::any_of(parts, [&](std::string_view part) { return tensor.name.find(part) != std::string::npos; });
+    return std::ranges::any_of(parts,
+                               [&](std::string_view part) { return tensor.name.find(part) != std::string::npos; });
 }
 
 /// What the mixes need to know of a model.
@@ -72,9 +74,7 @@ bool hasMoreBits(int64_t layer, int64_t layers) {
     return layer >= 0 && (layer < eighth || layer >= 7 * layers / 8 || (layer - eighth) % 3 == 2);
 }
 
-bool isDown(std::string_view name) {
-    return name.find(".ffn_down") != std::string_view::npos;
-}
+bool isDown(std::string_view name) { return name.find(".ffn_down") != std::string_view::npos; }
 
 /// The type of a K mix (formats §1.8); Q5_K_M is Q4_K_M with Q5_K in place of Q4_K.
 Type mixedType(std::string_view name, FileType type, Type base, const Model& model) {

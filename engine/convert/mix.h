@@ -12,7 +12,17 @@ namespace hearth::convert {
 
 /// What a file as a whole can be quantised to, by its number in general.file_type (formats §1.6).
 enum class FileType : uint32_t {
-    F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q8_0 = 7, Q5_0 = 8, Q5_1 = 9, Q4_K_S = 14, Q4_K_M = 15, Q5_K_M = 17, Q6_K = 18,
+    F32 = 0,
+    F16 = 1,
+    Q4_0 = 2,
+    Q4_1 = 3,
+    Q8_0 = 7,
+    Q5_0 = 8,
+    Q5_1 = 9,
+    Q4_K_S = 14,
+    Q4_K_M = 15,
+    Q5_K_M = 17,
+    Q6_K = 18,
     BF16 = 32,
 };
 

@@ -46,8 +46,9 @@ void refuseLossySources(std::span<const TensorPlan> plan) {
     for (const TensorPlan& part : plan) {
         const Type from = part.tensor->type;
         if (from == part.type || part.type == Type::F32 || isGoodSource(from)) continue;
-        throw Error("cannot quantise this file", std::format("it is quantised already ({} is {}), and rounding twice costs quality",
-                                                             part.tensor->name, gguf::typeInfo(from).name),
+        throw Error("cannot quantise this file",
+                    std::format("it is quantised already ({} is {}), and rounding twice costs quality",
+                                part.tensor->name, gguf::typeInfo(from).name),
                     "Take the F16, BF16 or Q8_0 file of the model, or allow requantising");
     }
 }
@@ -119,7 +120,6 @@ public:
     }
 
 private:
-
     void copy(const gguf::Tensor& tensor, const gguf::Writer::Sink& sink) {
         for (uint64_t at = 0; at < tensor.bytes; at += kCopyBytes) {
             const uint64_t n = std::min(kCopyBytes, tensor.bytes - at);
@@ -171,8 +171,10 @@ private:
         if (bad == values.end()) return;
         const std::string what = std::format("cannot quantise {}", part.tensor->name);
         if (std::isfinite(*bad))
-            throw Error(what, std::format("it holds the value {} in row {}, too large for F16", *bad, row), "Choose BF16 or Q8_0");
-        throw Error(what, std::format("row {} holds a value that is not a number", row), "Get the source file again: it is damaged");
+            throw Error(what, std::format("it holds the value {} in row {}, too large for F16", *bad, row),
+                        "Choose BF16 or Q8_0");
+        throw Error(what, std::format("row {} holds a value that is not a number", row),
+                    "Get the source file again: it is damaged");
     }
 
     const gguf::File& file_;
@@ -185,8 +187,8 @@ private:
 
 }  // namespace
 
-void quantizeFile(const std::filesystem::path& source, const std::filesystem::path& target, const QuantizeOptions& options,
-                  ThreadPool& pool) {
+void quantizeFile(const std::filesystem::path& source, const std::filesystem::path& target,
+                  const QuantizeOptions& options, ThreadPool& pool) {
     const auto file = gguf::File::open(source);
     refuseSameFile(*file, target);
     const std::vector<TensorPlan> plan = planTypes(*file, options.type, options.pure);

@@ -30,7 +30,8 @@ struct QuantizeOptions {
     /// tensors that keep their type or become F32 lose nothing and are always taken.
     bool allow_requantizing = false;
     const Importance* importance = nullptr;   ///< must live until the call returns
-    std::function<void(const QuantizeProgress&)> progress = {};   ///< called from the calling thread, several times a second
+    std::function<void(const QuantizeProgress&)> progress =
+        {};   ///< called from the calling thread, several times a second
     std::stop_token stop = {};                ///< polled every few milliseconds
     /// Bytes free in a folder; by default what the system says.
     std::function<uint64_t(const std::filesystem::path& folder)> free_bytes = {};
@@ -41,7 +42,7 @@ struct QuantizeOptions {
 /// depend on the source and the options alone, not on the number of threads.
 /// `target` appears only when it is complete. Throws Error (the same file, no space, values that do not fit, refused
 /// sources ...) and Stopped; both leave nothing behind.
-void quantizeFile(const std::filesystem::path& source, const std::filesystem::path& target, const QuantizeOptions& options,
-                  ThreadPool& pool);
+void quantizeFile(const std::filesystem::path& source, const std::filesystem::path& target,
+                  const QuantizeOptions& options, ThreadPool& pool);
 
 }  // namespace hearth::convert

@@ -197,7 +197,7 @@ void Writer::write(const std::filesystem::path& path, std::stop_token stop, cons
     OutputFile file(path, total);
     const auto put = [&](std::span<const std::byte> bytes) {
         while (!bytes.empty()) {
-            if (stop.stop_requested()) throw Stopped();
+            throwIfStopped(stop);
             const auto part = bytes.first(std::min(piece, bytes.size()));
             file.write(part);
             bytes = bytes.subspan(part.size());
@@ -208,7 +208,7 @@ void Writer::write(const std::filesystem::path& path, std::stop_token stop, cons
 
     put(start);
     for (const NewTensor& tensor : tensors_) {
-        if (stop.stop_requested()) throw Stopped();
+        throwIfStopped(stop);
         uint64_t missing = tensor.bytes;
         tensor.source([&](std::span<const std::byte> bytes) {
             if (bytes.size() > missing)
@@ -221,7 +221,7 @@ void Writer::write(const std::filesystem::path& path, std::stop_token stop, cons
                    " are missing");
         put(std::vector<std::byte>(padded(tensor.bytes, alignment_) - tensor.bytes));
     }
-    if (stop.stop_requested()) throw Stopped();
+    throwIfStopped(stop);
     file.commit();
 }
 

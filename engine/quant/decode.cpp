@@ -11,9 +11,7 @@ namespace hearth::quant {
 
 namespace detail {
 
-float readHalf(const uint8_t* bytes) {
-    return halfToFloat(static_cast<uint16_t>(bytes[0] | bytes[1] << 8));
-}
+float readHalf(const uint8_t* bytes) { return halfToFloat(static_cast<uint16_t>(bytes[0] | bytes[1] << 8)); }
 
 size_t countBlocks(Type type, size_t values, size_t bytes) {
     const gguf::TypeInfo& info = gguf::typeInfo(type);
@@ -31,8 +29,8 @@ namespace {
 inline int nibble(const uint8_t* codes, int j) { return j < 16 ? codes[j] & 15 : codes[j - 16] >> 4; }
 
 inline uint32_t readWord(const uint8_t* bytes) {
-    return static_cast<uint32_t>(bytes[0]) | static_cast<uint32_t>(bytes[1]) << 8 | static_cast<uint32_t>(bytes[2]) << 16 |
-           static_cast<uint32_t>(bytes[3]) << 24;
+    return static_cast<uint32_t>(bytes[0]) | static_cast<uint32_t>(bytes[1]) << 8 |
+           static_cast<uint32_t>(bytes[2]) << 16 | static_cast<uint32_t>(bytes[3]) << 24;
 }
 
 inline int fifthBit(uint32_t word, int j) { return static_cast<int>(word >> j & 1u) << 4; }
@@ -58,7 +56,8 @@ void decodeQ5_0(const uint8_t* block, float* out) {
 void decodeQ5_1(const uint8_t* block, float* out) {
     const float scale = readHalf(block), minimum = readHalf(block + 2);
     const uint32_t high = readWord(block + 4);
-    for (int j = 0; j < 32; ++j) out[j] = static_cast<float>(nibble(block + 8, j) | fifthBit(high, j)) * scale + minimum;
+    for (int j = 0; j < 32; ++j)
+        out[j] = static_cast<float>(nibble(block + 8, j) | fifthBit(high, j)) * scale + minimum;
 }
 
 void decodeQ8_0(const uint8_t* block, float* out) {

@@ -35,7 +35,8 @@ void decodeQ2_K(const uint8_t* block, float* out) {
     for (int group = 0; group < 16; ++group) {
         const float scale = d * static_cast<float>(scales[group] & 15);
         const float minimum = d_min * static_cast<float>(scales[group] >> 4);
-        for (int i = group * 16; i < group * 16 + 16; ++i) out[i] = scale * static_cast<float>(crumb(codes, i)) - minimum;
+        for (int i = group * 16; i < group * 16 + 16; ++i)
+            out[i] = scale * static_cast<float>(crumb(codes, i)) - minimum;
     }
 }
 

@@ -26,8 +26,8 @@ std::span<const EncodeLevel* const> encodeLevels() {
         std::vector<const EncodeLevel*> found{&encode_generic};
 #if defined(__x86_64__)
         if (__builtin_cpu_supports("avx2")) found.push_back(&encode_avx2);
-        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
-            __builtin_cpu_supports("avx512bw"))
+        if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
             found.push_back(&encode_avx512);
 #endif
         return found;
@@ -118,8 +118,8 @@ void encode(Type type, std::span<const float> values, std::span<std::byte> out, 
         case Type::F16: detail::encode16(values, out, floatToHalf); return;
         case Type::BF16: detail::encode16(values, out, floatToBf16); return;
         default:
-            detail::encodeQuantised(detail::encoder(*detail::encodeLevels().back(), type), gguf::typeInfo(type), values, out,
-                                    importance);
+            detail::encodeQuantised(detail::encoder(*detail::encodeLevels().back(), type), gguf::typeInfo(type), values,
+                                    out, importance);
     }
 }
 

@@ -61,8 +61,7 @@ SignedFit fitSigned(const float* x, const float* w, int n, float low, float high
     Lanes inverse, lows, highs, scale, error;
     fill(lows, low);
     fill(highs, high);
-    for (int c = 0; c < kLanes; ++c)
-        inverse[c] = (c < 13 ? low - kSignedStarts[c] : high + kSignedStarts[c]) / most;
+    for (int c = 0; c < kLanes; ++c) inverse[c] = (c < 13 ? low - kSignedStarts[c] : high + kSignedStarts[c]) / most;
     for (int step = 0; step < 2; ++step) {
         Lanes qq = {}, qx = {};
         for (int j = 0; j < n; ++j) {

@@ -207,7 +207,8 @@ void packSuperSigned(const float* x, const SuperSigned& block, uint8_t* out) {
     clear(out, 192);
     int8_t codes[kPartSize];
     for (int p = 0; p < kParts; ++p) {
-        nearestCodes(x + p * kPartSize, kPartSize, block.d * static_cast<float>(block.scales[p]), 0.0f, kLow6, kHigh6, codes);
+        nearestCodes(x + p * kPartSize, kPartSize, block.d * static_cast<float>(block.scales[p]), 0.0f, kLow6, kHigh6,
+                     codes);
         out[192 + p] = static_cast<uint8_t>(block.scales[p]);
         for (int l = 0; l < kPartSize; ++l) {
             const int i = p * kPartSize + l, half = i / 128, part = i % 128 / 32, at = i % 32, code = codes[l] + 32;
@@ -224,7 +225,8 @@ void superSigned(const float* x, const float* w, uint8_t* out) {
     SignedFit fits[kParts];
     float most = 0.0f;
     for (int p = 0; p < kParts; ++p) {
-        fits[p] = fitSigned<Weighted>(x + p * kPartSize, Weighted ? w + p * kPartSize : nullptr, kPartSize, kLow6, kHigh6);
+        fits[p] =
+            fitSigned<Weighted>(x + p * kPartSize, Weighted ? w + p * kPartSize : nullptr, kPartSize, kLow6, kHigh6);
         const float size = __builtin_fabsf(fits[p].scale);
         most = size > most ? size : most;
     }

@@ -177,7 +177,7 @@ bool runPass(Model& model, std::span<Generation* const> generations, Matrix<floa
     const auto begin = Clock::now();
     try {
         const StopScope scope(model.pool(), stop);
-        if (stop.stop_requested()) throw Stopped();
+        throwIfStopped(stop);
         model.forward().run(parts, logits.view());
     } catch (const Stopped&) {
         for (Generation* g : active) {

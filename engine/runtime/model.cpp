@@ -16,9 +16,15 @@ model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOp
 
 }  // namespace
 
-std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const LoadOptions& options) {
-    return std::shared_ptr<Model>(new Model(gguf::File::open(path), options));
+std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const LoadOptions& options,
+                                   const std::stop_token& stop) {
+    throwIfStopped(stop);
+    auto file = gguf::File::open(path);
+    throwIfStopped(stop);
+    return std::shared_ptr<Model>(new Model(std::move(file), options, stop));
 }
+
+Model::~Model() { build_stop_.request_stop(); }
 
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
     const placement::Device cpu = placement::cpuDevice();
@@ -26,18 +32,19 @@ placement::Plan Model::planFor(const model::Description& description, const Load
                            {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse});
 }
 
-Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options)
+Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop)
     : options_(options),
       description_(describe(file, options)),
       plan_(planFor(description_, options)),
       weights_(description_, options.sparse),
-      pool_(options.threads) {
+      pool_(options.threads),
+      stop_build_(stop, [source = build_stop_]() mutable { source.request_stop(); }) {
     forward_ =
         std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
     // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
-    tokenizer_ = std::async(std::launch::async, [file] {
+    tokenizer_ = std::async(std::launch::async, [file, ending = build_stop_.get_token()] {
                      return std::shared_ptr<const text::Tokenizer>(
-                         std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file)));
+                         std::make_shared<text::Tokenizer>(std::make_shared<text::Vocabulary>(file), ending));
                  }).share();
 }
 

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -29,7 +31,10 @@ struct LoadOptions {
 class Model {
 public:
     /// Throws Error in words for the user. Milliseconds; the tokenizer is built beside it (tokenizer() waits for it).
-    static std::shared_ptr<Model> load(const std::filesystem::path& path, const LoadOptions& options = {});
+    /// Once `stop` asks, what is still being built ends: load() or the first tokenizer() throws Stopped.
+    static std::shared_ptr<Model> load(const std::filesystem::path& path, const LoadOptions& options = {},
+                                       const std::stop_token& stop = {});
+    ~Model();
 
     /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
     static placement::Plan planFor(const model::Description& description, const LoadOptions& options);
@@ -51,7 +56,7 @@ public:
     const std::vector<std::string>& warnings() const { return vocabulary().warnings(); }
 
 private:
-    Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options);
+    Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop);
 
     LoadOptions options_;
     model::Description description_;
@@ -59,6 +64,8 @@ private:
     model::Weights weights_;
     ThreadPool pool_;
     std::unique_ptr<model::Forward> forward_;
+    std::stop_source build_stop_;   ///< asked by whoever loads, and by ~Model, so that nobody waits for an unused tokenizer
+    std::stop_callback<std::function<void()>> stop_build_;
     std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;
     std::shared_ptr<const sampling::TokenTrie> token_trie_;
 };

@@ -187,13 +187,9 @@ private:
     }
 
     uint32_t codePoint() {
-        Utf8Partial utf8;
-        for (;;) {
-            if (atEnd()) fail("it is not valid UTF-8");
-            const auto result = utf8.push(static_cast<uint8_t>(text_[at_++]));
-            if (result == Utf8Partial::Result::Invalid) fail("it is not valid UTF-8");
-            if (result == Utf8Partial::Result::Done) return utf8.code;
-        }
+        const std::optional<uint32_t> code = takeCodePoint(text_, at_);
+        if (!code) fail("it is not valid UTF-8");
+        return *code;
     }
 
     std::string character(const CharClass& ranges) {

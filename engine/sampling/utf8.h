@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace hearth::sampling {
 
@@ -47,5 +50,16 @@ private:
         return start(byte & 0x07u, 3, byte == 0xF0 ? 0x90 : 0x80, byte == 0xF4 ? 0x8F : 0xBF);
     }
 };
+
+/// The character of `text` at `at`, which moves past it; nothing where there is no whole one.
+inline std::optional<uint32_t> takeCodePoint(std::string_view text, size_t& at) {
+    Utf8Partial utf8;
+    while (at < text.size()) {
+        const Utf8Partial::Result result = utf8.push(static_cast<uint8_t>(text[at++]));
+        if (result == Utf8Partial::Result::Invalid) return std::nullopt;
+        if (result == Utf8Partial::Result::Done) return utf8.code;
+    }
+    return std::nullopt;
+}
 
 }  // namespace hearth::sampling

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/base/error.h"
 #include "engine/text/bpe.h"
 #include "engine/text/bpe_bytes.h"
 #include "engine/text/pre_tokenizer.h"
@@ -21,8 +22,9 @@ constexpr size_t kLongestMerge = 1 << 20;
 /// The symbols of a vocabulary: its ordinary tokens, and texts that only merges name.
 class Symbols {
 public:
-    explicit Symbols(const Vocabulary& v) : table_(v.size()), next_(static_cast<Symbol>(v.size())) {
+    Symbols(const Vocabulary& v, const std::stop_token& stop) : table_(v.size()), next_(static_cast<Symbol>(v.size())) {
         for (size_t i = 0; i < v.size(); ++i) {
+            throwIfStopped(stop);
             const Token t = static_cast<Token>(i);
             if (isOrdinary(v, t)) table_.add(v.pieceBytes(t), static_cast<uint32_t>(i));
         }
@@ -69,7 +71,7 @@ void addMerges(std::vector<MergeLine>& lines, std::string_view text, Symbols& sy
 
 /// Reads "A B" lists into a table of merges. `append` turns the file's spelling into bytes.
 template <typename Append>
-MergeTable readMerges(const Vocabulary& v, Symbols& symbols, Append append) {
+MergeTable readMerges(const Vocabulary& v, Symbols& symbols, const std::stop_token& stop, Append append) {
     const std::vector<std::string_view> lines = v.merges();
     MergeTable table(lines.size());
     constexpr size_t kBlock = 32;
@@ -85,6 +87,7 @@ MergeTable readMerges(const Vocabulary& v, Symbols& symbols, Append append) {
         append(text, line.substr(space + 1));
         block.push_back({static_cast<uint32_t>(rank), begin, middle, static_cast<uint32_t>(text.size())});
         if (block.size() < kBlock) continue;
+        throwIfStopped(stop);
         addMerges(block, text, symbols, table);
         block.clear();
         text.clear();
@@ -93,13 +96,28 @@ MergeTable readMerges(const Vocabulary& v, Symbols& symbols, Append append) {
     return table;
 }
 
+/// What merging left: tokens, and the tokens that `byteToken` has for the bytes of what is none (kNoToken: they vanish).
+template <typename ByteToken>
+void emit(const std::vector<Part>& parts, std::string_view piece, Symbol vocabulary_size, const ByteToken& byteToken,
+          std::vector<Token>& out) {
+    for (const Part& part : parts) {
+        if (part.symbol < vocabulary_size) {
+            out.push_back(static_cast<Token>(part.symbol));
+            continue;
+        }
+        for (char c : piece.substr(part.begin, part.length)) {
+            if (const Token t = byteToken(static_cast<unsigned char>(c)); t != kNoToken) out.push_back(t);
+        }
+    }
+}
+
 class BpeModel : public TokenizerModel {
 public:
-    explicit BpeModel(const Vocabulary& v)
+    BpeModel(const Vocabulary& v, const std::stop_token& stop)
         : size_(static_cast<Symbol>(v.size())),
           pre_(v.pre()),
-          symbols_(v),
-          merges_(readMerges(v, symbols_, [](std::string& out, std::string_view s) { appendByteLevel(out, s); })),
+          symbols_(v, stop),
+          merges_(readMerges(v, symbols_, stop, [](std::string& out, std::string_view s) { appendByteLevel(out, s); })),
           whole_pieces_(PreTokenizer::traits(v.pre()).ignore_merges) {
         for (unsigned b = 0; b < 256; ++b) {
             const char c = static_cast<char>(b);
@@ -139,20 +157,15 @@ private:
             }
         }
         parts.clear();
-        for (size_t i = 0; i < piece.size(); ++i) parts.push_back({byteSymbol(piece[i]), static_cast<uint32_t>(i), 1});
+        for (size_t i = 0; i < piece.size(); ++i)
+            parts.push_back({bytes_[static_cast<unsigned char>(piece[i])], static_cast<uint32_t>(i), 1});
         merger.run(merges_, parts);
-        for (const Part& part : parts) {
-            if (part.symbol < size_) {
-                out.push_back(static_cast<Token>(part.symbol));
-                continue;
-            }
-            // Bytes that the vocabulary has no token for vanish (Falcon lacks some control characters).
-            for (char c : piece.substr(part.begin, part.length)) {
-                if (const Symbol s = byteSymbol(c); s < size_) out.push_back(static_cast<Token>(s));
-            }
-        }
+        // Falcon, for one, has no tokens for some control characters.
+        const auto byte = [this](unsigned char c) {
+            return bytes_[c] < size_ ? static_cast<Token>(bytes_[c]) : kNoToken;
+        };
+        emit(parts, piece, size_, byte, out);
     }
-    Symbol byteSymbol(char c) const { return bytes_[static_cast<unsigned char>(c)]; }
 
     Symbol size_;
     PreTokenizer pre_;
@@ -164,11 +177,11 @@ private:
 
 class Gemma4Model : public TokenizerModel {
 public:
-    explicit Gemma4Model(const Vocabulary& v)
+    Gemma4Model(const Vocabulary& v, const std::stop_token& stop)
         : vocabulary_(v),
           size_(static_cast<Symbol>(v.size())),
-          symbols_(v),
-          merges_(readMerges(v, symbols_,
+          symbols_(v, stop),
+          merges_(readMerges(v, symbols_, stop,
                              [](std::string& out, std::string_view s) { out += replaceAll(s, kLowerBlock, " "); })) {}
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
@@ -193,17 +206,11 @@ private:
             at += n;
         }
         merger.run(merges_, parts);
-        for (const Part& part : parts) {
-            if (part.symbol < size_) {
-                out.push_back(static_cast<Token>(part.symbol));
-                continue;
-            }
-            for (char c : piece.substr(part.begin, part.length)) {
-                const Token byte = vocabulary_.byteToken(static_cast<unsigned char>(c)),
-                            unknown = vocabulary_.special().unk;
-                if (byte != kNoToken || unknown != kNoToken) out.push_back(byte != kNoToken ? byte : unknown);
-            }
-        }
+        const auto byte = [this](unsigned char c) {
+            const Token t = vocabulary_.byteToken(c);
+            return t != kNoToken ? t : vocabulary_.special().unk;
+        };
+        emit(parts, piece, size_, byte, out);
     }
 
     const Vocabulary& vocabulary_;
@@ -214,7 +221,12 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& v) { return std::make_unique<BpeModel>(v); }
-std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& v) { return std::make_unique<Gemma4Model>(v); }
+std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& v, const std::stop_token& stop) {
+    return std::make_unique<BpeModel>(v, stop);
+}
+
+std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& v, const std::stop_token& stop) {
+    return std::make_unique<Gemma4Model>(v, stop);
+}
 
 }  // namespace hearth::text

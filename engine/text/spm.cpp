@@ -3,6 +3,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "engine/base/error.h"
 #include "engine/text/bpe.h"
 #include "engine/text/tokenizer_model.h"
 #include "engine/text/tokenizer_tables.h"
@@ -31,9 +32,11 @@ void characterLengths(std::string_view s, std::vector<uint32_t>& lengths) {
 
 class SpmModel : public TokenizerModel {
 public:
-    explicit SpmModel(const Vocabulary& v) : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
+    SpmModel(const Vocabulary& v, const std::stop_token& stop)
+        : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
         std::vector<std::pair<float, Symbol>> order;
         for (Symbol s = 0; s < size_; ++s) {
+            throwIfStopped(stop);
             const Token t = static_cast<Token>(s);
             const bool unused = v.type(t) == TokenType::Unused && !v.needsTrust(t) && !v.pieceBytes(t).empty();
             has_unused_ |= unused;
@@ -42,8 +45,8 @@ public:
                 order.emplace_back(v.score(t), s);
         }
         std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-        addCharacters(order);
-        addMerges(order);
+        addCharacters(order, stop);
+        addMerges(order, stop);
     }
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
@@ -116,10 +119,11 @@ private:
     bool isUnused(Symbol s) const { return s < size_ && vocabulary_.type(static_cast<Token>(s)) == TokenType::Unused; }
 
     /// Characters that are no tokens but stand in some get symbols of their own.
-    void addCharacters(const std::vector<std::pair<float, Symbol>>& order) {
+    void addCharacters(const std::vector<std::pair<float, Symbol>>& order, const std::stop_token& stop) {
         Symbol next = size_;
         std::vector<uint32_t> lengths;
         for (const auto& [score, s] : order) {
+            throwIfStopped(stop);
             std::string_view rest = vocabulary_.pieceBytes(static_cast<Token>(s));
             characterLengths(rest, lengths);
             for (uint32_t n : lengths) {
@@ -130,11 +134,12 @@ private:
     }
 
     /// Every way in which a token is two symbols, ranked by the token's score.
-    void addMerges(const std::vector<std::pair<float, Symbol>>& order) {
+    void addMerges(const std::vector<std::pair<float, Symbol>>& order, const std::stop_token& stop) {
         merges_ = MergeTable(order.size() * 2);
         uint32_t rank = 0;
         std::vector<uint32_t> lengths;
         for (size_t i = 0; i < order.size(); ++i) {
+            throwIfStopped(stop);
             if (i > 0 && order[i].first != order[i - 1].first) ++rank;
             const std::string_view text = vocabulary_.pieceBytes(static_cast<Token>(order[i].second));
             characterLengths(text, lengths);
@@ -192,6 +197,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const TokenizerModel> makeSpm(const Vocabulary& v) { return std::make_unique<SpmModel>(v); }
+std::unique_ptr<const TokenizerModel> makeSpm(const Vocabulary& v, const std::stop_token& stop) {
+    return std::make_unique<SpmModel>(v, stop);
+}
 
 }  // namespace hearth::text

@@ -28,13 +28,13 @@ bool isAsciiSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
 
-std::unique_ptr<const TokenizerModel> TokenizerModel::make(const Vocabulary& v) {
+std::unique_ptr<const TokenizerModel> TokenizerModel::make(const Vocabulary& v, const std::stop_token& stop) {
     switch (v.kind()) {
-        case Kind::Spm: return makeSpm(v);
-        case Kind::Bpe: return makeBpe(v);
-        case Kind::Gemma4: return makeGemma4(v);
-        case Kind::WordPiece: return makeWordPiece(v);
-        case Kind::Unigram: return makeUnigram(v);
+        case Kind::Spm: return makeSpm(v, stop);
+        case Kind::Bpe: return makeBpe(v, stop);
+        case Kind::Gemma4: return makeGemma4(v, stop);
+        case Kind::WordPiece: return makeWordPiece(v, stop);
+        case Kind::Unigram: return makeUnigram(v, stop);
         case Kind::None: break;
     }
     return nullptr;
@@ -45,8 +45,8 @@ struct Tokenizer::Text {
     std::vector<std::pair<size_t, size_t>> trusted;   ///< stretches, ascending, neither touching nor empty
 };
 
-Tokenizer::Tokenizer(std::shared_ptr<const Vocabulary> vocabulary)
-    : vocabulary_(std::move(vocabulary)), model_(TokenizerModel::make(*vocabulary_)) {
+Tokenizer::Tokenizer(std::shared_ptr<const Vocabulary> vocabulary, const std::stop_token& stop)
+    : vocabulary_(std::move(vocabulary)), model_(TokenizerModel::make(*vocabulary_, stop)) {
     std::vector<std::pair<std::string_view, Token>> entries;
     for (Token t : vocabulary_->specialTokens()) {
         const std::string_view name = vocabulary_->pieceBytes(t);

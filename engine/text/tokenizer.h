@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,8 @@ struct DecodeOptions {
 /// path that shows a model. Thread-safe after construction.
 class Tokenizer {
 public:
-    explicit Tokenizer(std::shared_ptr<const Vocabulary> vocabulary);
+    /// Throws Stopped soon after `stop` asks.
+    explicit Tokenizer(std::shared_ptr<const Vocabulary> vocabulary, const std::stop_token& stop = {});
 
     const Vocabulary& vocabulary() const { return *vocabulary_; }
 

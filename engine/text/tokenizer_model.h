@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,8 @@ public:
     virtual ~TokenizerModel() = default;
     virtual void encode(const Stretch& stretch, std::vector<Token>& out) const = 0;
 
-    static std::unique_ptr<const TokenizerModel> make(const Vocabulary& vocabulary);
+    /// Throws Stopped soon after `stop` asks.
+    static std::unique_ptr<const TokenizerModel> make(const Vocabulary& vocabulary, const std::stop_token& stop);
 };
 
 /// True for tokens that ordinary text may become by merging or look-up.
@@ -35,10 +37,10 @@ inline bool isOrdinary(const Vocabulary& v, Token t) {
            !v.pieceBytes(t).empty();
 }
 
-std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& vocabulary);
-std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& vocabulary);
-std::unique_ptr<const TokenizerModel> makeSpm(const Vocabulary& vocabulary);
-std::unique_ptr<const TokenizerModel> makeUnigram(const Vocabulary& vocabulary);
-std::unique_ptr<const TokenizerModel> makeWordPiece(const Vocabulary& vocabulary);
+std::unique_ptr<const TokenizerModel> makeBpe(const Vocabulary& vocabulary, const std::stop_token& stop);
+std::unique_ptr<const TokenizerModel> makeGemma4(const Vocabulary& vocabulary, const std::stop_token& stop);
+std::unique_ptr<const TokenizerModel> makeSpm(const Vocabulary& vocabulary, const std::stop_token& stop);
+std::unique_ptr<const TokenizerModel> makeUnigram(const Vocabulary& vocabulary, const std::stop_token& stop);
+std::unique_ptr<const TokenizerModel> makeWordPiece(const Vocabulary& vocabulary, const std::stop_token& stop);
 
 }  // namespace hearth::text

@@ -4,6 +4,8 @@
 #include <bit>
 #include <functional>
 
+#include "engine/base/error.h"
+
 namespace hearth::text {
 
 uint32_t TextTable::hashOf(std::string_view text) {
@@ -41,7 +43,7 @@ void TextTable::grow() {
     }
 }
 
-Trie::Trie(std::vector<std::pair<std::string_view, Token>> entries) {
+Trie::Trie(std::vector<std::pair<std::string_view, Token>> entries, const std::stop_token& stop) {
     std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     struct Range {
         size_t from, to, depth;
@@ -52,6 +54,7 @@ Trie::Trie(std::vector<std::pair<std::string_view, Token>> entries) {
     // Breadth first, so that the children of a node are neighbours.
     while (!level.empty()) {
         for (Range range : level) {
+            throwIfStopped(stop);
             while (range.from < range.to && entries[range.from].first.size() == range.depth) {
                 Token& token = nodes_[range.node].token;
                 if (token == kNoToken) token = entries[range.from].second;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -45,8 +46,8 @@ private:
 /// Texts to tokens, walked byte by byte.
 class Trie {
 public:
-    /// `entries`: texts (not empty) with their tokens; of equal texts the first counts.
-    explicit Trie(std::vector<std::pair<std::string_view, Token>> entries = {});
+    /// `entries`: texts (not empty) with their tokens; of equal texts the first counts. Throws Stopped once `stop` asks.
+    explicit Trie(std::vector<std::pair<std::string_view, Token>> entries = {}, const std::stop_token& stop = {});
 
     bool empty() const { return nodes_.size() <= 1; }
     /// Calls visit(length, token) for every text that `s` starts with, shortest first.

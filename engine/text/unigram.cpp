@@ -18,7 +18,7 @@ constexpr size_t kSinglePrecisionBytes = 16384;
 
 class UnigramModel : public TokenizerModel {
 public:
-    explicit UnigramModel(const Vocabulary& v) : vocabulary_(v), charsmap_(v.charsmap()) {
+    UnigramModel(const Vocabulary& v, const std::stop_token& stop) : vocabulary_(v), charsmap_(v.charsmap()) {
         std::vector<std::pair<std::string_view, Token>> entries;
         double low = std::numeric_limits<double>::max(), high = std::numeric_limits<double>::lowest();
         for (size_t i = 0; i < v.size(); ++i) {
@@ -29,7 +29,7 @@ public:
             low = std::min<double>(low, v.score(t));
             high = std::max<double>(high, v.score(t));
         }
-        trie_ = Trie(std::move(entries));
+        trie_ = Trie(std::move(entries), stop);
         unknown_score_ = (low <= high ? low : 0.0) - kUnknownPenalty;
         best_score_ = low <= high ? high : 0.0;
     }
@@ -139,6 +139,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const TokenizerModel> makeUnigram(const Vocabulary& v) { return std::make_unique<UnigramModel>(v); }
+std::unique_ptr<const TokenizerModel> makeUnigram(const Vocabulary& v, const std::stop_token& stop) {
+    return std::make_unique<UnigramModel>(v, stop);
+}
 
 }  // namespace hearth::text

@@ -41,13 +41,13 @@ bool isIdeograph(char32_t c) {
 
 class WordPieceModel : public TokenizerModel {
 public:
-    explicit WordPieceModel(const Vocabulary& v) : vocabulary_(v) {
+    WordPieceModel(const Vocabulary& v, const std::stop_token& stop) : vocabulary_(v) {
         std::vector<std::pair<std::string_view, Token>> entries;
         for (size_t i = 0; i < v.size(); ++i) {
             const Token t = static_cast<Token>(i);
             if (isOrdinary(v, t)) entries.emplace_back(v.pieceBytes(t), t);
         }
-        trie_ = Trie(std::move(entries));
+        trie_ = Trie(std::move(entries), stop);
     }
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
@@ -132,6 +132,8 @@ private:
 
 }  // namespace
 
-std::unique_ptr<const TokenizerModel> makeWordPiece(const Vocabulary& v) { return std::make_unique<WordPieceModel>(v); }
+std::unique_ptr<const TokenizerModel> makeWordPiece(const Vocabulary& v, const std::stop_token& stop) {
+    return std::make_unique<WordPieceModel>(v, stop);
+}
 
 }  // namespace hearth::text

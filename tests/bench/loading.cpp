@@ -3,7 +3,10 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <stop_token>
+#include <thread>
 
+#include "engine/base/error.h"
 #include "engine/model/description.h"
 #include "engine/text/tokenizer.h"
 
@@ -19,6 +22,24 @@ double milliseconds(const std::function<void()>& work) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// From the moment when the building of the tables is asked to stop, `begun` ms after its start, to its end.
+double msToStop(const std::shared_ptr<const text::Vocabulary>& vocabulary, double begun) {
+    std::stop_source stop;
+    std::chrono::steady_clock::time_point asked;
+    std::thread asker([&] {
+        std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(begun));
+        asked = std::chrono::steady_clock::now();
+        stop.request_stop();
+    });
+    try {
+        const text::Tokenizer tokenizer(vocabulary, stop.get_token());
+    } catch (const Stopped&) {
+    }
+    const auto ended = std::chrono::steady_clock::now();
+    asker.join();
+    return std::chrono::duration<double, std::milli>(ended - asked).count();
+}
+
 void measure(const char* path, bool shown) {
     std::shared_ptr<const gguf::File> file;
     std::shared_ptr<const text::Vocabulary> vocabulary;
@@ -26,11 +47,12 @@ void measure(const char* path, bool shown) {
     const double describe = file->tensors().empty() ? 0 : milliseconds([&] { model::Description::read(file); });
     const double list = milliseconds([&] { vocabulary = std::make_shared<text::Vocabulary>(file); });
     const double tables = milliseconds([&] { const text::Tokenizer tokenizer(vocabulary); });
+    const double stopped = msToStop(vocabulary, tables / 2);
     if (!shown) return;
     std::printf(
         "%s: %zu tokens, %zu merges\n  file and description  %8.1f ms\n  list of tokens        %8.1f ms\n  tables for "
-        "splitting  %8.1f ms\n",
-        path, vocabulary->size(), vocabulary->merges().size(), open + describe, list, tables);
+        "splitting  %8.1f ms\n  asked to stop half-way, they end after %.1f ms\n",
+        path, vocabulary->size(), vocabulary->merges().size(), open + describe, list, tables, stopped);
 }
 
 }  // namespace

@@ -89,10 +89,10 @@ RuntimeEngine::~RuntimeEngine() = default;
 
 ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, std::stop_token stop) {
     runtime::LoadOptions load{.ctx = options.ctx, .threads = options.threads};
-    auto model = runtime::Model::load(path.toStdString(), load);
-    if (stop.stop_requested()) throw Stopped();
+    auto model = runtime::Model::load(path.toStdString(), load, stop);
+    throwIfStopped(stop);
     auto fresh = std::make_unique<Loaded>(std::move(model));
-    if (stop.stop_requested()) throw Stopped();
+    throwIfStopped(stop);
     loaded_ = std::move(fresh);
 
     const runtime::Model& m = *loaded_->model;

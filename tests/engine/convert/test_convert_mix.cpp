@@ -59,7 +59,8 @@ std::string expectedType(const made::PeerMix& mix, const std::string& tensor, in
         std::string name, type, layers;
         words >> name >> type >> layers;
         if (name != tensor) continue;
-        if (layers.empty() || ("," + layers + ",").find("," + std::to_string(layer) + ",") != std::string::npos) return type;
+        if (layers.empty() || ("," + layers + ",").find("," + std::to_string(layer) + ",") != std::string::npos)
+            return type;
     }
     return mix.base;
 }
@@ -99,8 +100,10 @@ void TestConvertMix::likePeer() {
 
 void TestConvertMix::fusedAttention() {
     const auto file = model({.layers = 8, .fused = true, .rows = 2});
-    const std::map<FileType, Type> want{{FileType::Q4_K_M, Type::Q5_K}, {FileType::Q5_K_M, Type::Q6_K},
-                                        {FileType::Q4_K_S, Type::Q4_K}, {FileType::Q6_K, Type::Q6_K}};
+    const std::map<FileType, Type> want{{FileType::Q4_K_M, Type::Q5_K},
+                                        {FileType::Q5_K_M, Type::Q6_K},
+                                        {FileType::Q4_K_S, Type::Q4_K},
+                                        {FileType::Q6_K, Type::Q6_K}};
     for (const auto& [file_type, type] : want)
         for (const convert::TensorPlan& part : convert::planTypes(*file, file_type))
             if (part.tensor->name.ends_with("attn_qkv.weight")) QCOMPARE(part.type, type);
@@ -125,8 +128,9 @@ void TestConvertMix::smallTensorsStayF32() {
         writer.addTensor(name, type, ne, std::span(zeros).first(rows * gguf::rowBytes(type, ne[0])));
     };
     const std::vector<std::pair<const char*, std::vector<uint64_t>>> kept{
-        {"blk.0.attn_q_norm.weight", matrix}, {"blk.0.ffn_gate_inp.weight", matrix}, {"position_embd.weight", matrix},
-        {"blk.0.attn_q.bias", matrix},        {"blk.0.ffn_up.bias", vector},         {"blk.0.ffn_gate_inp_shexp.weight", one_row},
+        {"blk.0.attn_q_norm.weight", matrix}, {"blk.0.ffn_gate_inp.weight", matrix},
+        {"position_embd.weight", matrix},     {"blk.0.attn_q.bias", matrix},
+        {"blk.0.ffn_up.bias", vector},        {"blk.0.ffn_gate_inp_shexp.weight", one_row},
         {"blk.0.ssm_conv1d.weight", kernel}};
     for (const auto& [name, ne] : kept) add(name, Type::F16, ne);
     add("blk.0.ffn_up.weight", Type::F16, matrix);
@@ -144,8 +148,9 @@ void TestConvertMix::smallTensorsStayF32() {
 
 void TestConvertMix::namesAndNumbers() {
     // Numbers of general.file_type, formats §1.6.
-    const std::map<std::string, uint32_t> numbers{{"F32", 0},     {"F16", 1},     {"Q4_0", 2},    {"Q4_1", 3}, {"Q8_0", 7},  {"Q5_0", 8},
-                                                  {"Q5_1", 9},    {"Q4_K_S", 14}, {"Q4_K_M", 15}, {"Q5_K_M", 17}, {"Q6_K", 18}, {"BF16", 32}};
+    const std::map<std::string, uint32_t> numbers{{"F32", 0},     {"F16", 1},     {"Q4_0", 2},  {"Q4_1", 3},
+                                                  {"Q8_0", 7},    {"Q5_0", 8},    {"Q5_1", 9},  {"Q4_K_S", 14},
+                                                  {"Q4_K_M", 15}, {"Q5_K_M", 17}, {"Q6_K", 18}, {"BF16", 32}};
     QCOMPARE(convert::fileTypes().size(), numbers.size());
     for (const auto& [name, number] : numbers) {
         const auto type = convert::fileTypeByName(name);

@@ -63,7 +63,8 @@ bool refuses(Call call, std::initializer_list<const char*> words) {
 
 bool sameValue(const gguf::Value& a, const gguf::Value& b) {
     if (a.type() != b.type() || a.elementType() != b.elementType() || a.count() != b.count()) return false;
-    if (a.elementType() == gguf::ValueType::String) return a.isArray() ? a.strings() == b.strings() : a.string() == b.string();
+    if (a.elementType() == gguf::ValueType::String)
+        return a.isArray() ? a.strings() == b.strings() : a.string() == b.string();
     if (a.elementType() == gguf::ValueType::Bool) return a.integers() == b.integers();
     return a.numbers() == b.numbers();
 }
@@ -109,7 +110,8 @@ void TestQuantizeFile::init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
 std::set<std::string> TestQuantizeFile::names() const {
     std::set<std::string> all;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_->path().toStdString())) all.insert(entry.path().filename());
+    for (const auto& entry : std::filesystem::directory_iterator(folder_->path().toStdString()))
+        all.insert(entry.path().filename());
     return all;
 }
 
@@ -127,7 +129,8 @@ Path TestQuantizeFile::source(const char* tensor, Type type, made::Shape shape) 
 
 void TestQuantizeFile::everyType_data() {
     QTest::addColumn<FileType>("type");
-    for (const FileType type : convert::fileTypes()) QTest::newRow(std::string(convert::fileTypeName(type)).c_str()) << type;
+    for (const FileType type : convert::fileTypes())
+        QTest::newRow(std::string(convert::fileTypeName(type)).c_str()) << type;
 }
 
 void TestQuantizeFile::everyType() {
@@ -161,7 +164,8 @@ void TestQuantizeFile::everyType() {
         // error is that of another sample of the same distribution.
         double limit = 0;
         for (const made::PeerFigures& peer : made::kPeerFigures)
-            if (gguf::typeInfo(made.type).name == peer.type && std::string(peer.tensor) == "gaussian") limit = 1.02 * peer.rmse;
+            if (gguf::typeInfo(made.type).name == peer.type && std::string(peer.tensor) == "gaussian")
+                limit = 1.02 * peer.rmse;
         QVERIFY2(limit > 0, made.name.c_str());
         const bool whole = made.ne[0] == made::kColumns && made.rows() == made::kRows;
         QVERIFY2(error(got, values) <= (whole ? limit : 1.05 * limit), made.name.c_str());
@@ -182,7 +186,8 @@ void TestQuantizeFile::ownModels() {
     QFETCH(QString, model);
     const auto before = gguf::File::open(model.toStdString());
     // Share of the size of values that a type may change (4 bits leave about a tenth).
-    for (const auto& [type, share] : {std::pair(FileType::Q8_0, 0.02), std::pair(FileType::Q4_K_M, 0.2), std::pair(FileType::BF16, 0.01)}) {
+    for (const auto& [type, share] :
+         {std::pair(FileType::Q8_0, 0.02), std::pair(FileType::Q4_K_M, 0.2), std::pair(FileType::BF16, 0.01)}) {
         convert::quantizeFile(model.toStdString(), path("new.gguf"), {.type = type, .allow_requantizing = true}, pool_);
         const auto after = gguf::File::open(path("new.gguf"));
         QCOMPARE(after->isPowerInfer(), before->isPowerInfer());
@@ -221,7 +226,8 @@ void TestQuantizeFile::toF32IsExact() {
 void TestQuantizeFile::requantisingIsRefused() {
     const Path from = source("gaussian", Type::Q5_1);
     const Path to = path("new.gguf");
-    QVERIFY(refuses([&] { convert::quantizeFile(from, to, {.type = FileType::Q4_0}, pool_); }, {"Q5_1", "already", "requantis"}));
+    QVERIFY(refuses([&] { convert::quantizeFile(from, to, {.type = FileType::Q4_0}, pool_); },
+                    {"Q5_1", "already", "requantis"}));
     QCOMPARE(names(), (std::set<std::string>{"source.gguf"}));
     convert::quantizeFile(from, to, {.type = FileType::Q4_0, .allow_requantizing = true}, pool_);
     QCOMPARE(gguf::File::open(to)->require("blk.1.ffn_up.weight").type, Type::Q4_0);
@@ -246,7 +252,8 @@ void TestQuantizeFile::importanceCounts() {
     const double with = error(decoded(weighted->require(name)), want, importance.at(name));
     QVERIFY2(with <= 0.9 * without, qPrintable(QString("%1 against %2").arg(with).arg(without)));
     for (const made::PeerFigures& peer : made::kPeerFigures)
-        if (std::string(peer.type) == "Q4_K" && std::string(peer.tensor) == "laplace") QVERIFY(with <= 1.02 * peer.weighted_rmse);
+        if (std::string(peer.type) == "Q4_K" && std::string(peer.tensor) == "laplace")
+            QVERIFY(with <= 1.02 * peer.weighted_rmse);
     const gguf::Tensor &other = plain->require("blk.0.ffn_up.weight"), &same = weighted->require("blk.0.ffn_up.weight");
     QVERIFY(std::memcmp(other.data, same.data, other.bytes) == 0);
 }
@@ -297,14 +304,15 @@ void TestQuantizeFile::sameFileIsRefused() {
     if (how == "dots") to = from.parent_path() / "." / ".." / from.parent_path().filename() / from.filename();
     if (how == "symlink") std::filesystem::create_symlink(from, to = path("link.gguf"));
     if (how == "hard link") std::filesystem::create_hard_link(from, to = path("link.gguf"));
-    if (how == "partial name") {   // what the writer would fill first
+    if (how == "partial name") {  // what the writer would fill first
         std::filesystem::rename(from, path("new.gguf.part"));
         from = path("new.gguf.part");
         to = path("new.gguf");
     }
     const std::vector<char> before = contents(from);
     const std::set<std::string> files = names();
-    QVERIFY(refuses([&] { convert::quantizeFile(from, to, {.type = FileType::Q8_0}, pool_); }, {"cannot write", "another name"}));
+    QVERIFY(refuses([&] { convert::quantizeFile(from, to, {.type = FileType::Q8_0}, pool_); },
+                    {"cannot write", "another name"}));
     QVERIFY(contents(from) == before);
     QCOMPARE(names(), files);
 }
@@ -332,7 +340,7 @@ void TestQuantizeFile::spaceIsCheckedFirst() {
 }
 
 void TestQuantizeFile::stopLeavesNothing_data() {
-    QTest::addColumn<int>("after");   // reports of progress
+    QTest::addColumn<int>("after");  // reports of progress
     for (const int after : {0, 1, 5, 12}) QTest::addRow("after %d reports", after) << after;
 }
 
@@ -394,7 +402,9 @@ void TestQuantizeFile::badValuesAreNamed() {
         writer.addTensor("blk.0.ffn_up.weight", Type::F32, ne, std::as_bytes(std::span(values)));
         writer.write(path("source.gguf"));
     };
-    const auto run = [&](FileType type) { convert::quantizeFile(path("source.gguf"), path("new.gguf"), {.type = type}, pool_); };
+    const auto run = [&](FileType type) {
+        convert::quantizeFile(path("source.gguf"), path("new.gguf"), {.type = type}, pool_);
+    };
     for (const float bad : {NAN, INFINITY}) {
         write(bad);
         for (const FileType type : {FileType::Q4_K_M, FileType::Q8_0, FileType::F16, FileType::BF16})

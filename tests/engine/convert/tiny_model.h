@@ -13,7 +13,8 @@ namespace hearth::made {
 struct Shape {
     uint32_t width = 256, inner = 256, layers = 2, experts = 0, vocabulary = 64;
     bool tied = false, fused = false;
-    uint32_t rows = 0;   ///< rows of every matrix where only names, types and row lengths matter; 0: as many as there should be
+    uint32_t rows =
+        0;   ///< rows of every matrix where only names, types and row lengths matter; 0: as many as there should be
 };
 
 /// Adds the keys and tensors of `shape`, matrices of `type` with the bytes of
@@ -27,7 +28,9 @@ inline void addModel(gguf::Writer& writer, const Shape& shape, gguf::Type type, 
     writer.set("llama.feed_forward_length", shape.inner);
     if (shape.experts != 0) writer.set("llama.expert_count", shape.experts);
     writer.set("tokenizer.ggml.model", "no_vocab");
-    writer.setArray("tokenizer.ggml.tokens", std::span<const std::string>(std::array<std::string, 3>{"a", "", "\xe2\x96\x81" "b"}));
+    writer.setArray("tokenizer.ggml.tokens", std::span<const std::string>(std::array<std::string, 3>{"a", "",
+                                                                                                     "\xe2\x96\x81"
+                                                                                                     "b"}));
     writer.setArray("tokenizer.ggml.scores", std::span<const float>(std::array{0.0f, -1.5f, 3e-8f}));
     writer.set("llama.rope.scaling.finetuned", true);
     const auto add = [&](std::string name, gguf::Type kind, std::vector<uint64_t> ne) {
@@ -37,7 +40,8 @@ inline void addModel(gguf::Writer& writer, const Shape& shape, gguf::Type type, 
         const uint64_t bytes = rows * gguf::rowBytes(kind, ne[0]);
         // Norms and routers are F32 and do not take the matrices' bytes.
         static const std::vector<float> ones(1024, 1.0f);
-        const std::span<const std::byte> repeated = type == kind && ne.size() > 1 ? matrices : std::as_bytes(std::span(ones));
+        const std::span<const std::byte> repeated =
+            type == kind && ne.size() > 1 ? matrices : std::as_bytes(std::span(ones));
         writer.addTensor(std::move(name), kind, ne, [repeated, bytes](const gguf::Writer::Sink& sink) {
             for (uint64_t at = 0; at < bytes;) {
                 const uint64_t n = std::min<uint64_t>(bytes - at, repeated.size());

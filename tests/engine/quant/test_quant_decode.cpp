@@ -82,7 +82,12 @@ void TestQuantDecode::checkBlocks() {
     for (size_t i = 0; i < n; ++i)
         if (!agrees(got[i], want[i]) && wrong++ == 0) first = i;
     QVERIFY2(wrong == 0, qPrintable(QString("%1: %2 of %3 values differ, the first is value %4: %5, not %6")
-                                        .arg(name).arg(wrong).arg(n).arg(first).arg(double(got[first])).arg(double(want[first]))));
+                                        .arg(name)
+                                        .arg(wrong)
+                                        .arg(n)
+                                        .arg(first)
+                                        .arg(double(got[first]))
+                                        .arg(double(want[first]))));
 }
 
 void TestQuantDecode::fixtureBlocks_data() {
@@ -109,7 +114,8 @@ void TestQuantDecode::everyHalf() {
                                       : std::ldexp(1024 + fraction, exponent - 25);
         if (i & 0x8000) want = -want;
         const double value = double(got[static_cast<size_t>(i)]);
-        const bool same = std::isnan(want) ? std::isnan(value) : value == want && std::signbit(value) == std::signbit(want);
+        const bool same =
+            std::isnan(want) ? std::isnan(value) : value == want && std::signbit(value) == std::signbit(want);
         wrong += same ? 0 : 1;
     }
     QCOMPARE(wrong, 0);

@@ -108,7 +108,8 @@ void TestQuantEncode::importanceHelps() {
     for (const Type type : kQuantised) {
         for (const char* tensor : {"gaussian", "laplace", "outlier"}) {
             const std::vector<float> values = made::tensor(tensor);
-            const double without = error(roundTrip(type, values), values, w), with = error(roundTrip(type, values, w), values, w);
+            const double without = error(roundTrip(type, values), values, w),
+                         with = error(roundTrip(type, values, w), values, w);
             // Q8_0 has no use for weights: its peak gets the largest code.
             const double limit = type == Type::Q8_0 ? 1.0 : 0.95;
             QVERIFY2(with <= limit * without, (nameOf(type) + " " + tensor).c_str());
@@ -191,7 +192,8 @@ void TestQuantEncode::oneLevelOnly() {
         for (const float value : {0.5f, -0.5f, 0.0123f, -1000.0f}) {
             const std::vector<float> values(512, value), got = roundTrip(type, values);
             // The scale is a half (2^-11), and coded against another one in the K types (1/126 at worst).
-            const double limit = std::fabs(double(value)) * (gguf::typeInfo(type).block_elements == 256 ? 0.008 : 0.001);
+            const double limit =
+                std::fabs(double(value)) * (gguf::typeInfo(type).block_elements == 256 ? 0.008 : 0.001);
             QVERIFY2(error(got, values) <= limit, (nameOf(type) + " " + std::to_string(value)).c_str());
         }
     }
@@ -213,7 +215,8 @@ void TestQuantEncode::anyMagnitudeStaysFinite() {
                 QVERIFY2(error(got, values) <= largest + 128 * 0x1p-24, nameOf(type).c_str());
             }
             if (exponent == -10 || exponent == 10)
-                QVERIFY2(error(got, values) <= 0.1 * largest, (nameOf(type) + " 2^" + std::to_string(exponent)).c_str());
+                QVERIFY2(error(got, values) <= 0.1 * largest,
+                         (nameOf(type) + " 2^" + std::to_string(exponent)).c_str());
         }
     }
 }

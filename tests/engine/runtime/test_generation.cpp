@@ -50,6 +50,16 @@ class TestGeneration : public QObject {
     Q_OBJECT
 
 private slots:
+    void loadingEndsWhenAsked() {
+        const auto path = test::dataFolder() / "models" / "stories260K.gguf";
+        std::stop_source stop;
+        auto model = runtime::Model::load(path, {.threads = 1}, stop.get_token());
+        QVERIFY(model->tokenizer().vocabulary().size() > 0);
+        stop.request_stop();   // what is built stays
+        QVERIFY(model->tokenizer().vocabulary().size() > 0);
+        QVERIFY_THROWS_EXCEPTION(Stopped, runtime::Model::load(path, {.threads = 1}, stop.get_token()));
+    }
+
     void sharedPrefixIsNotComputedAgain_data() {
         QTest::addColumn<QString>("name");
         for (const char* name : {"llama", "gemma3", "deepseek2", "qwen3moe"}) QTest::newRow(name) << name;

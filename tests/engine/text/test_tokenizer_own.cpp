@@ -1,3 +1,4 @@
+#include "engine/base/error.h"
 #include "engine/text/streaming_decoder.h"
 #include "engine/text/unicode.h"
 #include "tokenizer_fixtures.h"
@@ -55,6 +56,19 @@ private slots:
                 failures.add("streamed text differs: " + c.dump().substr(0, 200));
         }
         QVERIFY2(failures.count() == 0, failures.message(cases.size()));
+    }
+
+    /// A large vocabulary's tables take a good part of a second, so every kind of them asks whether it shall go on.
+    void buildingEndsWhenAsked_data() { ids_data(); }
+    void buildingEndsWhenAsked() {
+        QFETCH(QString, name);
+        const auto vocabulary =
+            std::make_shared<Vocabulary>(hearth::gguf::File::open(ownData() / (name.toStdString() + ".gguf")));
+        std::stop_source stop;
+        const Tokenizer whole(vocabulary, stop.get_token());
+        QVERIFY(!whole.encode("a", {.add_special = false}).empty());
+        stop.request_stop();
+        QVERIFY_THROWS_EXCEPTION(hearth::Stopped, Tokenizer(vocabulary, stop.get_token()));
     }
 
 private:
