@@ -27,6 +27,7 @@ void softcap(float* x, float cap, size_t n) { ops().softcap(x, cap, n); }
 void activate(Activation activation, const float* gate, const float* up, float* out, size_t n) {
     ops().activate(activation, gate, up, out, n);
 }
+size_t listPositive(const float* x, size_t n, uint32_t* out) { return ops().listPositive(x, n, out); }
 void rope(float* head, const float* cosines, const float* sines, size_t n_rot, RopePairs pairs) {
     ops().rope(head, cosines, sines, n_rot, pairs);
 }

@@ -39,16 +39,29 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         listed_.resize(neurons);
         std::iota(listed_.begin(), listed_.end(), 0u);
         if (predicted) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < d_.predictor_threshold; });
-        std::fill_n(up_.row(0), neurons, 0.0f);
+        cpu::Neurons fire;
+        fire.hidden = up_.row(0);
+        fire.down = l.down_t.weight;
+        float* decides = l.gate ? gate_.row(0) : up_.row(0);
+        if (predicted) std::fill_n(decides, neurons, 0.0f);
+        applyListed(l.gate ? l.gate : l.up, act_, l.gate ? gate_.view() : up_.view());
         if (l.gate) {
-            std::fill_n(gate_.row(0), neurons, 0.0f);
-            applyListed(l.gate, act_, gate_.view());
             if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
-            std::erase_if(listed_, [&](uint32_t j) { return !(gate_.row(0)[j] > 0); });
+            fire.up = l.up.weight;
+            fire.up_bias = l.up.bias;
+            fire.up_scale = l.up.scale;
+            fire.x = &act_;
+            fire.activation = activation;
+            fire.gate = gate_.row(0);
+        } else {
+            cpu::activate(activation, decides, nullptr, decides, neurons);
         }
-        applyListed(l.up, act_, up_.view());
-        cpu::activate(activation, l.gate ? gate_.row(0) : up_.row(0), l.gate ? up_.row(0) : nullptr, up_.row(0),
-                      neurons);
+        listed_.resize(neurons + 16);
+        listed_.resize(cpu::listPositive(decides, neurons, listed_.data()));
+        fire.list = listed_;
+        cpu::multiplyNeurons(pool_, fire, out.row(0));
+        addBias(out, l.down_t.bias, l.down_t.scale);
+        return;
     }
     cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, mode_ == sparse::Mode::all);
     addBias(out, l.down_t.bias, l.down_t.scale);
