@@ -5,6 +5,7 @@
 #include "app/cli/arguments.h"
 #include "app/data_folder.h"
 #include "engine/base/size.h"
+#include "engine/gpu/backend.h"
 #include "engine/placement/device_file.h"
 #include "engine/placement/measure.h"
 
@@ -25,6 +26,20 @@ uint64_t sizeOf(const std::string& flag, const std::string& word) {
     const auto bytes = parseSize(word);
     if (!bytes) refuseArgument(flag, "\"" + word + "\" is no size like 6G, 6GB or 1.5G");
     return *bytes;
+}
+
+/// The cards that are here and can be used.
+void addCards(std::vector<placement::Device>& devices, const placement::DeviceFile& known) {
+    for (const gpu::Found& found : gpu::discover().devices) {
+        if (!found.why_not.empty()) continue;
+        placement::Device device{
+            .name = found.name,
+            .kind = found.name.starts_with("emulated") ? placement::Kind::emulated : placement::Kind::cuda,
+            .bytes_total = found.bytes_total,
+            .bytes_free = found.bytes_free};
+        known.giveSpeeds(device, found.description);
+        devices.push_back(std::move(device));
+    }
 }
 
 }  // namespace
@@ -56,11 +71,11 @@ void addPlanning(CLI::App& command, PlanningArguments& arguments) {
 
 std::vector<placement::Device> planningDevices(const PlanningArguments& arguments,
                                                const std::vector<gguf::Type>& types) {
+    const auto known = placement::DeviceFile::read(app::dataFile(std::filesystem::path("placement") / "devices.json"));
     std::vector<placement::Device> devices{placement::cpuDevice()};
     bool simulated_cpu = false;
-    if (!arguments.simulated.empty()) {
-        const auto known =
-            placement::DeviceFile::read(app::dataFile(std::filesystem::path("placement") / "devices.json"));
+    if (arguments.simulated.empty()) addCards(devices, known);
+    else
         for (const std::string& name : split(arguments.simulated)) {
             placement::Device device = known.named(name);
             if (device.kind == placement::Kind::cpu) {
@@ -72,7 +87,6 @@ std::vector<placement::Device> planningDevices(const PlanningArguments& argument
             device.name = "cuda:" + std::to_string(devices.size() - 1);
             devices.push_back(device);
         }
-    }
     if (!simulated_cpu) {
         ThreadPool pool(arguments.threads);
         placement::CpuSpeeds speeds(pool);

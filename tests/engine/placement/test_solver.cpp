@@ -45,7 +45,8 @@ public:
     }
 
     Target target(int most_steps, bool free_handover) {
-        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5), free_handover ? 0 : real(0, 0.2)};
+        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5),
+                free_handover ? 0 : real(0, 0.2)};
     }
 
 private:
