@@ -82,8 +82,7 @@ private:
     /// Seconds of the hand-overs before and after a layer.
     double crossings(size_t i) const {
         double s = crossing(i > 0 ? now_[i - 1].device : Choice::cpu, now_[i].device);
-        if (i + 1 < now_.size()) s += crossing(now_[i].device, now_[i + 1].device);
-        return s;
+        return s + crossing(now_[i].device, i + 1 < now_.size() ? now_[i + 1].device : Choice::cpu);
     }
 
     std::span<const Target> targets_;

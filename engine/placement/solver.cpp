@@ -40,7 +40,7 @@ double tokenSeconds(std::span<const Layer> layers, std::span<const Choice> choic
         side = choices[i].device;
         seconds += layerSeconds(layers[i], choices[i], targets);
     }
-    return seconds;
+    return seconds + crossing(side);
 }
 
 std::vector<Choice> everythingOn(std::span<const Layer> layers, std::span<const Target> targets) {

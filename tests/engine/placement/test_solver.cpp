@@ -84,7 +84,7 @@ public:
 private:
     void go(size_t layer, int first_device, int side, double seconds) {
         if (layer == layers_.size()) {
-            best_ = std::min(best_, seconds);
+            best_ = std::min(best_, seconds + (side >= 0 ? targets_[size_t(side)].handover_s : 0));
             return;
         }
         const Layer& l = layers_[layer];
