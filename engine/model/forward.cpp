@@ -14,25 +14,6 @@ Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
 
-uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
-    uint64_t attention = 0, neurons = 0;
-    for (const LayerShape& s : d.shapes) {
-        const uint64_t heads = s.heads;
-        attention = std::max(attention, 2 * heads * s.key_width +
-                                            2 * uint64_t{s.kv_heads} * std::max(s.key_width, s.value_width) +
-                                            heads * s.value_width);
-        neurons = std::max<uint64_t>(neurons, s.feed_forward);
-    }
-    uint64_t row = 4 * uint64_t{d.width} + attention + 2 * neurons + 2 * uint64_t{d.rope.n_rot};
-    row += d.experts.count + d.experts.used * (2 * uint64_t{d.width} + 2 * uint64_t{d.experts.width}) +
-           2 * uint64_t{d.experts.shared_width};
-    row += uint64_t{d.latent.q_rank} + 2 * uint64_t{d.latent.kv_rank} + d.latent.rope;
-    row += 2 * uint64_t{d.delta_net.channels()} + 2 * uint64_t{d.delta_net.inner};
-    row += uint64_t{d.altup.streams} * 2 * d.width + uint64_t{d.altup.per_layer} * d.layers + d.width;
-    // A quarter more for the rounded copies of inputs (8 bits a value, a scale and a sum for 32).
-    return (row * sizeof(float) * 5 / 4) * batch;
-}
-
 Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
              uint32_t max_batch, sparse::Mode mode)
     : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), mode_(mode) {

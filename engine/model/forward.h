@@ -37,7 +37,8 @@ public:
 
     uint32_t maxBatch() const;
     /// Bytes of working memory for runs of `batch` tokens (logits not included).
-    static uint64_t scratchBytes(const Description& description, uint32_t batch);
+    static uint64_t scratchBytes(const Description& description, uint32_t batch,
+                                 sparse::Mode mode = sparse::Mode::automatic);
 
 private:
     std::unique_ptr<class Steps> steps_;

@@ -25,7 +25,7 @@ struct Device {
     double gather = 0.85;  ///< share of the reading speed that scattered rows reach (sparsity §4.3)
     /// How fast weights of a type are multiplied with one token, where that is slower than reading them; measured.
     std::map<gguf::Type, double> type_bytes_per_s = {};
-    double layer_s = 0;  ///< seconds that a layer takes beside its bytes: hand-outs to threads, norms; measured
+    double layer_s = 0;  ///< seconds that a layer takes beside its bytes: hand-outs to threads, kernel launches
 
     /// Bytes per second for dense products with weights of `type`.
     double rate(gguf::Type type) const;

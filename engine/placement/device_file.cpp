@@ -35,6 +35,7 @@ DeviceFile DeviceFile::read(const std::filesystem::path& path) {
             device.read_bytes_per_s = share * positive(one, "memory_gb_s") * 1e9;
             device.copy_bytes_per_s = positive(one, "copy_gb_s") * 1e9;
             device.handover_s = positive(file, "handover_us") * 1e-6;
+            device.layer_s = positive(file, "layer_us") * 1e-6;
             device.context_bytes = static_cast<uint64_t>(positive(file, "driver_gb") * 1e9);
             result.devices_.push_back(std::move(device));
         }
@@ -45,6 +46,21 @@ DeviceFile DeviceFile::read(const std::filesystem::path& path) {
         }
         return result;
     });
+}
+
+void DeviceFile::giveSpeeds(Device& card, std::string_view makers_name) const {
+    std::string plain;
+    for (const char c : makers_name)
+        if (c != ' ') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    for (const Device& known : devices_) {
+        // At the end: an RTX 4060 Ti is no RTX 4060, a laptop's card or a Super not the desktop's.
+        if (known.kind != Kind::cuda || !plain.ends_with(known.name)) continue;
+        card.read_bytes_per_s = known.read_bytes_per_s;
+        card.flops = known.flops;
+        card.handover_s = known.handover_s;
+        card.layer_s = known.layer_s;
+        card.copy_bytes_per_s = known.copy_bytes_per_s;
+    }
 }
 
 Device DeviceFile::named(const std::string& name) const {

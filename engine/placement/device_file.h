@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/placement/device.h"
@@ -17,6 +18,9 @@ public:
 
     /// A device by name; graphics cards have Kind::cuda. Throws Error, listing the names there are.
     Device named(const std::string& name) const;
+    /// Gives a card that is here, by the maker's name for it ("NVIDIA GeForce RTX 4090"), the described card's speeds; leaves
+    /// it as it is when none is meant.
+    void giveSpeeds(Device& card, std::string_view makers_name) const;
     const std::vector<Device>& all() const { return devices_; }
 
 private:

@@ -125,7 +125,8 @@ private:
         for (size_t h = 0; h < targets_.size(); ++h)
             for (size_t w = 0; w < columns_[h].at_cpu.size(); ++w)
                 for (const bool side : {false, true}) {
-                    const double cost = side ? columns_[h].at_device[w] : columns_[h].at_cpu[w];
+                    const double cost =
+                        side ? columns_[h].at_device[w] + targets_[h].handover_s : columns_[h].at_cpu[w];
                     if (cost < best) best = cost, g = h, v = w, device = side;
                 }
         std::vector<Choice> choices(layers_.size());

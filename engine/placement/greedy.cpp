@@ -55,6 +55,42 @@ std::vector<int> ranges(std::span<const Layer> layers, std::span<const Target> t
     return device;
 }
 
+/// The choices along a sequence of moves, and the best of the states that it passed.
+class Path {
+public:
+    Path(std::span<const Layer> layers, std::span<const Target> targets)
+        : targets_(targets), now_(layers.size()), best_(now_) {}
+
+    void take(const Move& move) {
+        const size_t i = move.layer;
+        gain_ += move.gain + crossings(i);
+        now_[i] = move.to;
+        gain_ -= crossings(i);
+        pending_.push_back(move);
+        if (gain_ <= best_gain_) return;
+        best_gain_ = gain_;
+        for (const Move& one : pending_) best_[one.layer] = one.to;
+        pending_.clear();
+    }
+    const std::vector<Choice>& best() const { return best_; }
+
+private:
+    double handover(int device) const {
+        return device == Choice::cpu ? 0 : targets_[static_cast<size_t>(device)].handover_s;
+    }
+    double crossing(int a, int b) const { return a == b ? 0 : handover(a) + handover(b); }
+    /// Seconds of the hand-overs before and after a layer.
+    double crossings(size_t i) const {
+        double s = crossing(i > 0 ? now_[i - 1].device : Choice::cpu, now_[i].device);
+        return s + crossing(now_[i].device, i + 1 < now_.size() ? now_[i + 1].device : Choice::cpu);
+    }
+
+    std::span<const Target> targets_;
+    std::vector<Choice> now_, best_;
+    std::vector<Move> pending_;   // since the best state
+    double gain_ = 0, best_gain_ = 0;
+};
+
 }  // namespace
 
 std::vector<PricedChoice> pricedChoices(const Layer& layer, int device, std::span<const Target> targets) {
@@ -81,20 +117,19 @@ std::vector<Choice> greedyChoices(std::span<const Layer> layers, std::span<const
     std::ranges::stable_sort(moves, [](const Move& a, const Move& b) {
         return a.gain * static_cast<double>(b.bytes) > b.gain * static_cast<double>(a.bytes);
     });
-    // The path of moves does not depend on the budgets, each device only stops somewhere on it: more never makes worse.
-    std::vector<Choice> choices(layers.size());
+    // The path of moves does not depend on the budgets: each device only stops somewhere on it. Hand-overs between layers can
+    // make a stop on the way better than the last one; taking the best of all stops, more budget never makes worse.
+    Path path(layers, targets);
     std::vector<uint64_t> used(targets.size(), 0);
     std::vector<bool> full(targets.size(), false);
     for (const Move& move : moves) {
         const auto g = static_cast<size_t>(move.to.device);
-        if (full[g] || used[g] + move.bytes > targets[g].budget) {
-            full[g] = true;
-            continue;
-        }
+        full[g] = full[g] || used[g] + move.bytes > targets[g].budget;
+        if (full[g]) continue;
         used[g] += move.bytes;
-        choices[move.layer] = move.to;
+        path.take(move);
     }
-    return choices;
+    return path.best();
 }
 
 }  // namespace hearth::placement

@@ -109,7 +109,7 @@ double cacheReads(const model::Description& d, uint32_t layer, const Options& o,
 }
 
 void addMemory(ModelItems& items, const model::Description& d, const Options& o) {
-    items.scratch = model::Forward::scratchBytes(d, std::max(1u, o.batch));
+    items.scratch = model::Forward::scratchBytes(d, std::max(1u, o.batch), o.sparse);
     items.logits = uint64_t{d.vocabulary} * sizeof(float);
     uint32_t neurons = 0;
     for (uint32_t i = 0; i < d.layers; ++i)

@@ -84,7 +84,8 @@ private:
     Target target(const Device& device, uint64_t more = 0) const {
         const uint64_t budget = budgetOf(device) + more, needed = overhead(device);
         return {budget > needed ? budget - needed : 0,
-                device.read_bytes_per_s > 0 ? device.read_bytes_per_s : nominal_rate, device.handover_s};
+                device.read_bytes_per_s > 0 ? device.read_bytes_per_s : nominal_rate, device.handover_s,
+                device.layer_s};
     }
 
     /// The longest context (in steps of 256) whose cache fits beside everything else, at least the least useful one.

@@ -110,7 +110,7 @@ Layer priceLayer(const LayerItems& items, const Device& cpu) {
     }
     const double kv_s = items.kv_reads / readRate(cpu);
     const uint64_t bytes = coreBytes(items);
-    layer.cpu_s += kv_s;
+    layer.cpu_s += kv_s + cpu.layer_s;
     layer.cores.push_back({bytes + (items.kv_bytes + device_alignment - 1) / device_alignment * device_alignment,
                            reads + items.kv_reads, 0, 0});
     // Keys and values in main memory: the processor attends, which is a hand-over by itself.
@@ -163,8 +163,7 @@ Priced price(const ModelItems& items, const Device& cpu, Split split) {
 }
 
 double fixedSeconds(const ModelItems& items, const Device& cpu) {
-    return static_cast<double>(items.embedding_reads) / readRate(cpu) +
-           static_cast<double>(items.layers.size()) * cpu.layer_s;
+    return static_cast<double>(items.embedding_reads) / readRate(cpu);
 }
 
 }  // namespace hearth::placement

@@ -23,7 +23,7 @@ constexpr uint64_t most_blocks = 31;
 /// placement is sensible without speeds.
 Priced price(const ModelItems& items, const Device& cpu, Split split);
 
-/// The seconds of a token that no placement changes: the embedding's rows, fixed costs of the layers.
+/// The seconds of a token that no placement changes: the embedding's rows.
 double fixedSeconds(const ModelItems& items, const Device& cpu);
 
 }  // namespace hearth::placement

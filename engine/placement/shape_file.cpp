@@ -49,6 +49,9 @@ public:
         writeKeys();
         writer_.addTensor("token_embd.weight", type_, dims({width_, vocabulary_}), nothing());
         for (uint32_t i = 0; i < layers_; ++i) writeLayer("blk." + std::to_string(i) + ".");
+        if (const model::Architecture* a = model::findArchitecture(architecture_); a != nullptr && a->learned_positions)
+            matrix("position_embd.weight", width_, shape_.value("context", 2048u) + a->position_offset,
+                   gguf::Type::F16);
         vector("output_norm.weight", width_);
         if (!shape_.value("tied", false))
             matrix("output.weight", width_, vocabulary_,
@@ -199,7 +202,7 @@ ModelShape readShape(const std::filesystem::path& path, const std::string& id) {
     if (id.empty() && shapes.size() == 1) return std::move(shapes[0]);
     std::string names;
     for (ModelShape& shape : shapes) {
-        if (shape.id == id) return std::move(shape);
+        if (!id.empty() && shape.id == id) return std::move(shape);
         names += (names.empty() ? "" : ", ") + shape.id;
     }
     throw Error("cannot find the model shape \"" + id + "\"", path.string() + " has no such shape", "It has: " + names);

@@ -25,7 +25,7 @@ double layerSeconds(const Layer& layer, const Choice& choice, std::span<const Ta
     for (uint32_t i = 0; i < choice.cut; ++i) (layer.blocks[i].before ? serial : beside) += layer.blocks[i].reads;
     for (size_t i = choice.cut; i < layer.blocks.size(); ++i) cpu += layer.blocks[i].cpu_s;
     const int handovers = core.handovers + (choice.cut < layer.blocks.size() ? 1 : 0);
-    return serial / target.bytes_per_s + core.cpu_s + std::max(beside / target.bytes_per_s, cpu) +
+    return target.layer_s + serial / target.bytes_per_s + core.cpu_s + std::max(beside / target.bytes_per_s, cpu) +
            handovers * target.handover_s;
 }
 
@@ -40,7 +40,7 @@ double tokenSeconds(std::span<const Layer> layers, std::span<const Choice> choic
         side = choices[i].device;
         seconds += layerSeconds(layers[i], choices[i], targets);
     }
-    return seconds;
+    return seconds + crossing(side);
 }
 
 std::vector<Choice> everythingOn(std::span<const Layer> layers, std::span<const Target> targets) {

@@ -38,6 +38,7 @@ struct Target {
     uint64_t budget = 0;  ///< bytes for cores and blocks
     double bytes_per_s = 0;
     double handover_s = 0;  ///< one hand-over to or from the processor
+    double layer_s = 0;  ///< what a layer takes on it beside its bytes
 };
 
 struct Choice {
@@ -62,7 +63,7 @@ enum class Effort : uint8_t {
 uint64_t choiceBytes(const Layer& layer, const Choice& choice);
 /// Seconds of one layer alone: serial part + max(device, processor) + hand-over.
 double layerSeconds(const Layer& layer, const Choice& choice, std::span<const Target> targets);
-/// Seconds of a token, with the hand-overs between layers on different sides.
+/// Seconds of a token, with the hand-overs between layers on different sides; it begins and ends at the processor.
 double tokenSeconds(std::span<const Layer> layers, std::span<const Choice> choices, std::span<const Target> targets);
 
 /// Everything on the targets, in order, or nothing when it does not fit.

@@ -45,7 +45,8 @@ public:
     }
 
     Target target(int most_steps, bool free_handover) {
-        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5)};
+        return {static_cast<uint64_t>(integer(0, most_steps)) * 8 * mib, real(2, 20), free_handover ? 0 : real(0, 0.5),
+                free_handover ? 0 : real(0, 0.2)};
     }
 
 private:
@@ -64,7 +65,7 @@ double secondsOf(const Layer& l, int core, unsigned moved, const Target& t) {
     if (core < 0) return l.cpu_s + cpu;
     const Core& c = l.cores[static_cast<size_t>(core)];
     const bool hybrid = moved != (1u << l.blocks.size()) - 1;
-    return (c.reads + serial) / t.bytes_per_s + c.cpu_s + std::max(device / t.bytes_per_s, cpu) +
+    return t.layer_s + (c.reads + serial) / t.bytes_per_s + c.cpu_s + std::max(device / t.bytes_per_s, cpu) +
            (c.handovers + hybrid) * t.handover_s;
 }
 
@@ -83,7 +84,7 @@ public:
 private:
     void go(size_t layer, int first_device, int side, double seconds) {
         if (layer == layers_.size()) {
-            best_ = std::min(best_, seconds);
+            best_ = std::min(best_, seconds + (side >= 0 ? targets_[size_t(side)].handover_s : 0));
             return;
         }
         const Layer& l = layers_[layer];

@@ -1,0 +1,237 @@
+#include "engine/placement/measure.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <new>
+
+#include "engine/base/error.h"
+#include "engine/cpu/bandwidth.h"
+#include "engine/cpu/isa.h"
+#include "engine/cpu/matmul.h"
+#include "engine/gguf/file.h"
+#include "engine/gguf/writer.h"
+
+namespace hearth::placement {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint32_t cache_version = 1;
+constexpr size_t cols = 4096;
+/// Hand-outs to the pool in a layer: norms and rounding, q k v, rope and cache, attention, output, gate and up, down.
+constexpr int hand_outs = 10;
+
+/// Seconds of the quickest of some runs, after one that warms up.
+double best(int runs, const std::function<void()>& work) {
+    work();
+    double least = 1e300;
+    for (int i = 0; i < runs; ++i) {
+        const auto start = std::chrono::steady_clock::now();
+        work();
+        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return least;
+}
+
+/// Weights four times the last-level cache, whose bytes are numbers of ordinary size in every format.
+class Weights {
+public:
+    Weights() : size_(4 * cpu::lastLevelCache()), bytes_(new(std::nothrow) std::byte[size_]) {
+        if (!bytes_)
+            throw Error("cannot measure the processor",
+                        "there is no room for " + std::to_string(size_ >> 20) + " MiB of weights",
+                        "close other programs and try again");
+        uint32_t state = 1;
+        for (size_t i = 0; i < size_; ++i)
+            bytes_[i] = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+    }
+    cpu::Weight of(gguf::Type type) const {
+        const uint64_t row = gguf::rowBytes(type, cols);
+        return {type, bytes_.get(), size_ / row, cols, row};
+    }
+
+private:
+    size_t size_;
+    std::unique_ptr<std::byte[]> bytes_;
+};
+
+double denseRate(ThreadPool& pool, const cpu::Weight& weight) {
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(weight.rows);
+    cpu::Activations activations;
+    return static_cast<double>(weight.rows * weight.row_bytes) / best(5, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiply(pool, {weight, &activations, 0, 0, {out.data(), 1, weight.rows}});
+           });
+}
+
+/// Rows that fire at random, one in eight, as up-projection and as down-projection.
+double gatheredRate(ThreadPool& pool, const cpu::Weight& weight) {
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(std::max<size_t>(weight.rows, cols)), coefficients(weight.rows, 0.0f);
+    std::vector<uint32_t> rows;
+    uint32_t state = 1;
+    for (uint32_t r = 0; r < weight.rows; ++r) {
+        if ((state = state * 1664525 + 1013904223) >> 29 != 0) continue;
+        rows.push_back(r);
+        coefficients[r] = 0.5f;
+    }
+    if (rows.empty()) return 0;
+    cpu::Activations activations;
+    return 2 * static_cast<double>(rows.size() * weight.row_bytes) / best(5, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiplyRows(pool, weight, activations, rows, out.data());
+               cpu::multiplyTransposed(pool, weight, {coefficients.data(), 1, weight.rows}, {out.data(), 1, cols});
+           });
+}
+
+/// Operations per second of products with many tokens.
+double manyTokens(ThreadPool& pool, const cpu::Weight& weight) {
+    constexpr size_t tokens = 128;
+    const size_t rows = std::min<size_t>(weight.rows, 2048);
+    const std::vector<float> x(tokens * cols, 0.5f);
+    std::vector<float> out(tokens * rows);
+    cpu::Activations activations;
+    return 2.0 * static_cast<double>(tokens * cols * rows) / best(3, [&] {
+               activations.set({x.data(), tokens, cols});
+               cpu::multiply(pool, {weight.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
+           });
+}
+
+double layerSeconds(ThreadPool& pool) {
+    constexpr int rounds = 200;
+    return hand_outs *
+           best(5,
+                [&pool] {
+                    for (int i = 0; i < rounds; ++i) pool.run(pool.threads(), [](size_t) {});
+                }) /
+           rounds;
+}
+
+std::string processorName() {
+    std::ifstream in("/proc/cpuinfo");
+    for (std::string line; std::getline(in, line);)
+        if (line.starts_with("model name")) return line.substr(line.find(':') + 1);
+    return "unknown";
+}
+
+/// FNV-1a.
+uint64_t hashOf(const std::string& text) {
+    uint64_t hash = 14695981039346656037u;
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+    return hash;
+}
+
+bool plausible(double value) { return std::isfinite(value) && value > 0; }
+
+}  // namespace
+
+CpuSpeeds::CpuSpeeds(ThreadPool& pool, fs::path folder)
+    : pool_(pool),
+      folder_(std::move(folder)),
+      identity_(processorName() + ", " + std::string(cpu::isaName(cpu::activeIsa())) + ", " +
+                std::to_string(pool.threads()) + " threads") {
+    known_.gather = 0;
+    load();
+}
+
+fs::path CpuSpeeds::defaultFolder() {
+    const auto variable = [](const char* name) -> fs::path {
+        const char* value = std::getenv(name);
+        return value != nullptr ? value : "";
+    };
+    fs::path cache = variable("XDG_CACHE_HOME");
+    if (!cache.is_absolute())
+        cache = variable("HOME").empty() ? fs::temp_directory_path() : variable("HOME") / ".cache";
+    return cache / "hearth" / "machine";
+}
+
+fs::path CpuSpeeds::path() const {
+    char name[32];
+    std::snprintf(name, sizeof name, "cpu-%016llx.gguf", static_cast<unsigned long long>(hashOf(identity_)));
+    return folder_ / name;
+}
+
+void CpuSpeeds::load() try {
+    if (std::error_code ignored; !fs::exists(path(), ignored)) return;
+    const auto file = gguf::File::open(path());
+    if (file->string("hearth.kind").value_or("") != "machine" ||
+        file->integer("hearth.version").value_or(0) != cache_version ||
+        file->string("hearth.identity").value_or("") != identity_)
+        return;
+    Device read;
+    read.read_bytes_per_s = file->number("machine.read_bytes_per_s").value_or(0);
+    read.flops = file->number("machine.flops").value_or(0);
+    read.gather = file->number("machine.gather").value_or(0);
+    read.layer_s = file->number("machine.layer_s").value_or(0);
+    for (const double value : {read.read_bytes_per_s, read.flops, read.gather, read.layer_s})
+        if (!plausible(value)) return;
+    constexpr std::string_view prefix = "machine.type.";
+    for (const auto& [key, value] : file->values()) {
+        if (!key.starts_with(prefix)) continue;
+        const auto type = gguf::typeByName(key.substr(prefix.size()));
+        if (type && plausible(value.number())) read.type_bytes_per_s[*type] = value.number();
+    }
+    known_ = std::move(read);
+} catch (const Error&) {
+    // A damaged file is as good as none: it will be measured and written anew.
+}
+
+void CpuSpeeds::save() const try {
+    gguf::Writer writer;
+    writer.set("general.architecture", "hearth.machine");
+    writer.set("hearth.kind", "machine");
+    writer.set("hearth.version", cache_version);
+    writer.set("hearth.identity", identity_);
+    writer.set("machine.read_bytes_per_s", known_.read_bytes_per_s);
+    writer.set("machine.flops", known_.flops);
+    writer.set("machine.gather", known_.gather);
+    writer.set("machine.layer_s", known_.layer_s);
+    for (const auto& [type, rate] : known_.type_bytes_per_s)
+        writer.set("machine.type." + std::string(gguf::typeInfo(type).name), rate);
+    std::error_code ignored;
+    fs::create_directories(folder_, ignored);
+    writer.write(path());
+} catch (const Error&) {
+    // Nothing is lost but the next start's second.
+}
+
+void CpuSpeeds::forget() {
+    known_ = {};
+    known_.gather = 0;
+}
+
+void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
+    const bool all = known_.read_bytes_per_s == 0;
+    std::vector<gguf::Type> missing;
+    for (const gguf::Type type : types)
+        if (!known_.type_bytes_per_s.contains(type)) missing.push_back(type);
+    if (all || !missing.empty()) {
+        const Weights weights;
+        if (all) {
+            known_.read_bytes_per_s = cpu::readBandwidth(pool_);
+            known_.layer_s = layerSeconds(pool_);
+            known_.flops = manyTokens(pool_, weights.of(gguf::Type::Q4_0));
+            const cpu::Weight q4 = weights.of(gguf::Type::Q4_0);
+            const double dense = denseRate(pool_, q4);
+            known_.type_bytes_per_s[gguf::Type::Q4_0] = dense;
+            known_.gather = std::min(1.0, gatheredRate(pool_, q4) / dense);
+        }
+        for (const gguf::Type type : missing)
+            if (!known_.type_bytes_per_s.contains(type))
+                known_.type_bytes_per_s[type] = denseRate(pool_, weights.of(type));
+        save();
+    }
+    cpu.read_bytes_per_s = known_.read_bytes_per_s;
+    cpu.flops = known_.flops;
+    cpu.gather = known_.gather;
+    cpu.layer_s = known_.layer_s;
+    cpu.type_bytes_per_s = known_.type_bytes_per_s;
+}
+
+}  // namespace hearth::placement

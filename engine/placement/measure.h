@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "engine/base/thread_pool.h"
+#include "engine/placement/device.h"
+
+namespace hearth::placement {
+
+/// How fast this machine's processor is, measured once for each number of threads and kept on disk: reading, dense and
+/// scattered products by weight type, products with many tokens, and what a layer takes beside its bytes.
+class CpuSpeeds {
+public:
+    /// `folder`: where results are kept; defaultFolder() but in tests.
+    explicit CpuSpeeds(ThreadPool& pool, std::filesystem::path folder = defaultFolder());
+
+    /// Gives `cpu` its speeds, for weights of `types` too. What is not known yet is measured (under a second for reading and
+    /// 0.2 s for each type) and kept. What is kept for another processor, instruction-set level or number of threads, or is
+    /// damaged, is not used. Throws Error when there is no memory for the measurement; a folder that cannot be written is no error.
+    void describe(Device& cpu, std::span<const gguf::Type> types);
+    /// Measures everything again that describe() is asked for.
+    void forget();
+
+    /// Where the results of this machine and number of threads are kept.
+    std::filesystem::path path() const;
+    /// $XDG_CACHE_HOME/hearth/machine, or below ~/.cache.
+    static std::filesystem::path defaultFolder();
+
+private:
+    void load();
+    void save() const;
+
+    ThreadPool& pool_;
+    std::filesystem::path folder_;
+    std::string identity_;  // processor, level, threads
+    Device known_;  // speeds measured so far; 0 = not yet
+};
+
+}  // namespace hearth::placement
