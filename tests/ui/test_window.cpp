@@ -60,7 +60,9 @@ private:
 struct Stage {
     std::shared_ptr<Script> script = std::make_shared<Script>();
     Worker worker{std::make_unique<FakeEngine>(script)};
-    AppContext context{.worker = worker};
+    QTemporaryDir chats;
+    Store store{chats.filePath(QStringLiteral("chats.db"))};
+    AppContext context{.worker = worker, .store = store};
     MainWindow window{context};
 
     explicit Stage(bool load = true) {
