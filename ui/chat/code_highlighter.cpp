@@ -18,8 +18,7 @@ ksh::Repository& repository() {
     return all;
 }
 
-ksh::Definition definitionOf(const QString& language) {
-    if (language.isEmpty()) return {};
+ksh::Definition find(const QString& language) {
     // What fences say that is neither a name nor a file's ending.
     static const QHash<QString, QString> others = {
         {QStringLiteral("shell"), QStringLiteral("bash")},      {QStringLiteral("console"), QStringLiteral("bash")},
@@ -32,6 +31,13 @@ ksh::Definition definitionOf(const QString& language) {
     return repository().definitionForFileName(QStringLiteral("x.") + name);
 }
 
+ksh::Definition definitionOf(const QString& language) {
+    static QHash<QString, ksh::Definition> known;   // looking through all endings takes its time
+    if (language.isEmpty()) return {};
+    const auto at = known.constFind(language);
+    return at != known.constEnd() ? *at : *known.insert(language, find(language));
+}
+
 }  // namespace
 
 std::unique_ptr<QSyntaxHighlighter> highlighterFor(QTextDocument& document, const QString& language,
@@ -42,8 +48,6 @@ std::unique_ptr<QSyntaxHighlighter> highlighterFor(QTextDocument& document, cons
     auto highlighter = std::make_unique<ksh::SyntaxHighlighter>(&document);
     highlighter->setTheme(repository().themeForPalette(palette));
     highlighter->setDefinition(definition);
-    // A highlighter colours when the event loop turns; what is about to be painted wants its colours now.
-    highlighter->rehighlight();
     return highlighter;
 }
 

@@ -10,7 +10,6 @@
 
 #include "ui/chat/code_highlighter.h"
 #include "ui/chat/conversation_model.h"
-#include "ui/chat/markdown_blocks.h"
 
 namespace hearth::ui {
 namespace {
@@ -36,8 +35,10 @@ std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
     if (isUser(index)) {
         all.push_back({Kind::Note, body, {}});   // what people type is shown as they typed it
     } else {
-        for (MarkdownBlock& block : splitMarkdown(body))
-            all.push_back({block.code ? Kind::Code : Kind::Prose, std::move(block.text), std::move(block.language)});
+        blocks_ = body.startsWith(split_) ? splitFurther(body, std::move(blocks_)) : splitMarkdown(body);
+        split_ = body;
+        for (const MarkdownBlock& block : blocks_)
+            all.push_back({block.code ? Kind::Code : Kind::Prose, block.text, block.language});
     }
     for (const QString& note : index.data(Model::NotesRole).toStringList()) all.push_back({Kind::Note, note, {}});
     return all;
@@ -45,7 +46,8 @@ std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
 
 void MessageItem::fill(Segment& segment, const Wanted& wanted, const ChatStyle& style) {
     const bool grows = segment.document && segment.kind == wanted.kind && segment.kind != Kind::Prose &&
-                       wanted.source.startsWith(segment.source);
+                       (!segment.source.isEmpty() || segment.kind != Kind::Code) &&
+                       segment.language == wanted.language && wanted.source.startsWith(segment.source);
     if (grows) {
         segment.document->append(wanted.source.mid(segment.source.size()));
     } else {
@@ -55,7 +57,9 @@ void MessageItem::fill(Segment& segment, const Wanted& wanted, const ChatStyle& 
         if (wanted.kind == Kind::Prose) segment.document->setSource(wanted.source, style.palette);
         else if (wanted.kind == Kind::Code) {
             segment.document->setCode(wanted.source);
-            segment.highlighter = highlighterFor(*segment.document, wanted.language, style.palette);
+            // With the first line of code the name of the language is whole.
+            if (!wanted.source.isEmpty())
+                segment.highlighter = highlighterFor(*segment.document, wanted.language, style.palette);
         } else segment.document->setPlainText(wanted.source);
     }
     segment.kind = wanted.kind;
@@ -73,6 +77,8 @@ void MessageItem::estimate(const QModelIndex& index, const ChatStyle& style) {
 
 void MessageItem::release() {
     segments_.clear();
+    blocks_.clear();
+    split_.clear();
     laid_out_ = false;
 }
 
@@ -84,19 +90,23 @@ double MessageItem::update(const QModelIndex& index, const ChatStyle& style) {
     user_ = isUser(index);
     std::vector<Wanted> all = wanted(index);
     if (segments_.size() > all.size()) segments_.resize(all.size());
+    const auto top = [](const Segment& s) { return (s.box.isNull() ? s.text : s.box).top(); };
     double from = footer;
+    size_t first = all.size();
     for (size_t i = 0; i < all.size(); ++i) {
         if (i == segments_.size()) segments_.emplace_back();
         Segment& s = segments_[i];
         if (!s.document || s.kind != all[i].kind || s.source != all[i].source || s.language != all[i].language) {
-            if (s.document) from = std::min(from, (s.box.isNull() ? s.text : s.box).top());
+            if (s.document) from = std::min(from, top(s));
+            first = std::min(first, i);
             fill(s, all[i], style);
         }
     }
     place(index, style);
     laid_out_ = true;
     const bool thinks = !fold_.isNull() && stateOf(index) == Model::State::Streaming;
-    return fresh || thinks ? 0 : std::min(from, footer_.top());
+    if (fresh || thinks) return 0;
+    return std::min({from, footer_.top(), first < all.size() ? top(segments_[first]) : footer_.top()});
 }
 
 void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
@@ -114,7 +124,7 @@ void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
         const bool code = s.kind == Kind::Code;
         const double inset = code ? pad : s.kind == Kind::Thinking ? pad : 0;
         const double head = code ? std::ceil(em * 1.4) : 0;
-        s.document->setTextWidth(width - 2 * inset);
+        if (s.document->textWidth() != width - 2 * inset) s.document->setTextWidth(width - 2 * inset);
         const double h = std::ceil(s.document->size().height());
         s.text = {left + inset, y + head + (code ? pad * 0.5 : 0), width - 2 * inset, h};
         s.box = s.copy = s.save = {};

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "ui/chat/markdown_blocks.h"
 #include "ui/chat/markdown_document.h"
 
 namespace hearth::ui {
@@ -89,7 +90,7 @@ private:
         QString label;
         QRectF rect;
     };
-    static std::vector<Wanted> wanted(const QModelIndex& index);
+    std::vector<Wanted> wanted(const QModelIndex& index);
     static void fill(Segment& segment, const Wanted& wanted, const ChatStyle& style);
     void place(const QModelIndex& index, const ChatStyle& style);
     std::vector<Button> buttons(const Options& options) const;
@@ -100,6 +101,8 @@ private:
     static QString figures(const QModelIndex& index);
 
     std::vector<Segment> segments_;
+    QString split_;                 ///< the text that blocks_ are of
+    QList<MarkdownBlock> blocks_;
     QRectF bubble_, name_, fold_, footer_;
     double height_ = 0;
     bool laid_out_ = false, user_ = false;

@@ -145,6 +145,8 @@ bool ChatListPane::eventFilter(QObject* watched, QEvent* event) {
         return true;
     }
     if (watched == search_ && key->key() == Qt::Key_Down) {
+        const QModelIndex first = filter_->index(0, 0, filter_->index(0, 0));
+        if (first.isValid()) tree_->setCurrentIndex(first);
         tree_->setFocus(Qt::TabFocusReason);
         return true;
     }
