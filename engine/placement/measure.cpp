@@ -38,81 +38,6 @@ double best(int runs, const std::function<void()>& work) {
     return least;
 }
 
-/// Weights four times the last-level cache, whose bytes are numbers of ordinary size in every format.
-class Weights {
-public:
-    Weights() : size_(4 * cpu::lastLevelCache()), bytes_(new(std::nothrow) std::byte[size_]) {
-        if (!bytes_)
-            throw Error("cannot measure the processor",
-                        "there is no room for " + std::to_string(size_ >> 20) + " MiB of weights",
-                        "close other programs and try again");
-        uint32_t state = 1;
-        for (size_t i = 0; i < size_; ++i)
-            bytes_[i] = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
-    }
-    cpu::Weight of(gguf::Type type) const {
-        const uint64_t row = gguf::rowBytes(type, cols);
-        return {type, bytes_.get(), size_ / row, cols, row};
-    }
-
-private:
-    size_t size_;
-    std::unique_ptr<std::byte[]> bytes_;
-};
-
-double denseRate(ThreadPool& pool, const cpu::Weight& weight) {
-    const std::vector<float> x(cols, 0.5f);
-    std::vector<float> out(weight.rows);
-    cpu::Activations activations;
-    return static_cast<double>(weight.rows * weight.row_bytes) / best(5, [&] {
-               activations.set({x.data(), 1, cols});
-               cpu::multiply(pool, {weight, &activations, 0, 0, {out.data(), 1, weight.rows}});
-           });
-}
-
-/// Rows that fire at random, one in eight, as up-projection and as down-projection.
-double gatheredRate(ThreadPool& pool, const cpu::Weight& weight) {
-    const std::vector<float> x(cols, 0.5f);
-    std::vector<float> out(std::max<size_t>(weight.rows, cols)), coefficients(weight.rows, 0.0f);
-    std::vector<uint32_t> rows;
-    uint32_t state = 1;
-    for (uint32_t r = 0; r < weight.rows; ++r) {
-        if ((state = state * 1664525 + 1013904223) >> 29 != 0) continue;
-        rows.push_back(r);
-        coefficients[r] = 0.5f;
-    }
-    if (rows.empty()) return 0;
-    cpu::Activations activations;
-    return 2 * static_cast<double>(rows.size() * weight.row_bytes) / best(5, [&] {
-               activations.set({x.data(), 1, cols});
-               cpu::multiplyRows(pool, weight, activations, rows, out.data());
-               cpu::multiplyTransposed(pool, weight, {coefficients.data(), 1, weight.rows}, {out.data(), 1, cols});
-           });
-}
-
-/// Operations per second of products with many tokens.
-double manyTokens(ThreadPool& pool, const cpu::Weight& weight) {
-    constexpr size_t tokens = 128;
-    const size_t rows = std::min<size_t>(weight.rows, 2048);
-    const std::vector<float> x(tokens * cols, 0.5f);
-    std::vector<float> out(tokens * rows);
-    cpu::Activations activations;
-    return 2.0 * static_cast<double>(tokens * cols * rows) / best(3, [&] {
-               activations.set({x.data(), tokens, cols});
-               cpu::multiply(pool, {weight.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
-           });
-}
-
-double layerSeconds(ThreadPool& pool) {
-    constexpr int rounds = 200;
-    return hand_outs *
-           best(5,
-                [&pool] {
-                    for (int i = 0; i < rounds; ++i) pool.run(pool.threads(), [](size_t) {});
-                }) /
-           rounds;
-}
-
 std::string processorName() {
     std::ifstream in("/proc/cpuinfo");
     for (std::string line; std::getline(in, line);)
@@ -130,6 +55,76 @@ uint64_t hashOf(const std::string& text) {
 bool plausible(double value) { return std::isfinite(value) && value > 0; }
 
 }  // namespace
+
+SpeedProbe::SpeedProbe(ThreadPool& pool)
+    : pool_(pool), bytes_(4 * cpu::lastLevelCache()), weights_(new(std::nothrow) std::byte[bytes_]) {
+    if (!weights_)
+        throw Error("cannot measure the processor",
+                    "there is no room for " + std::to_string(bytes_ >> 20) + " MiB of weights",
+                    "close other programs and try again");
+    // Bytes that are numbers of ordinary size in every format.
+    uint32_t state = 1;
+    for (size_t i = 0; i < bytes_; ++i)
+        weights_[i] = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+}
+
+cpu::Weight SpeedProbe::weight(gguf::Type type) const {
+    const uint64_t row = gguf::rowBytes(type, cols);
+    return {type, weights_.get(), bytes_ / row, cols, row};
+}
+
+double SpeedProbe::dense(gguf::Type type, int runs) const {
+    const cpu::Weight w = weight(type);
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(w.rows);
+    cpu::Activations activations;
+    return static_cast<double>(w.rows * w.row_bytes) / best(runs, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiply(pool_, {w, &activations, 0, 0, {out.data(), 1, w.rows}});
+           });
+}
+
+double SpeedProbe::gathered(gguf::Type type, int runs) const {
+    const cpu::Weight w = weight(type);
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(std::max<size_t>(w.rows, cols)), coefficients(w.rows, 0.0f);
+    std::vector<uint32_t> rows;
+    uint32_t state = 1;
+    for (uint32_t r = 0; r < w.rows; ++r) {
+        if ((state = state * 1664525 + 1013904223) >> 29 != 0) continue;
+        rows.push_back(r);
+        coefficients[r] = 0.5f;
+    }
+    cpu::Activations activations;
+    return 2 * static_cast<double>(rows.size() * w.row_bytes) / best(runs, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiplyRows(pool_, w, activations, rows, out.data());
+               cpu::multiplyTransposed(pool_, w, {coefficients.data(), 1, w.rows}, {out.data(), 1, cols});
+           });
+}
+
+double SpeedProbe::manyTokens(gguf::Type type, int runs) const {
+    constexpr size_t tokens = 128;
+    const cpu::Weight w = weight(type);
+    const size_t rows = std::min<size_t>(w.rows, 2048);
+    const std::vector<float> x(tokens * cols, 0.5f);
+    std::vector<float> out(tokens * rows);
+    cpu::Activations activations;
+    return 2.0 * static_cast<double>(tokens * cols * rows) / best(runs, [&] {
+               activations.set({x.data(), tokens, cols});
+               cpu::multiply(pool_, {w.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
+           });
+}
+
+double SpeedProbe::layerSeconds() const {
+    constexpr int rounds = 200;
+    return hand_outs *
+           best(5,
+                [this] {
+                    for (int i = 0; i < rounds; ++i) pool_.run(pool_.threads(), [](size_t) {});
+                }) /
+           rounds;
+}
 
 CpuSpeeds::CpuSpeeds(ThreadPool& pool, fs::path folder)
     : pool_(pool),
@@ -212,19 +207,17 @@ void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
     for (const gguf::Type type : types)
         if (!known_.type_bytes_per_s.contains(type)) missing.push_back(type);
     if (all || !missing.empty()) {
-        const Weights weights;
+        const SpeedProbe probe(pool_);
         if (all) {
             known_.read_bytes_per_s = cpu::readBandwidth(pool_);
-            known_.layer_s = layerSeconds(pool_);
-            known_.flops = manyTokens(pool_, weights.of(gguf::Type::Q4_0));
-            const cpu::Weight q4 = weights.of(gguf::Type::Q4_0);
-            const double dense = denseRate(pool_, q4);
+            known_.layer_s = probe.layerSeconds();
+            known_.flops = probe.manyTokens(gguf::Type::Q4_0);
+            const double dense = probe.dense(gguf::Type::Q4_0);
             known_.type_bytes_per_s[gguf::Type::Q4_0] = dense;
-            known_.gather = std::min(1.0, gatheredRate(pool_, q4) / dense);
+            known_.gather = std::min(1.0, probe.gathered(gguf::Type::Q4_0) / dense);
         }
         for (const gguf::Type type : missing)
-            if (!known_.type_bytes_per_s.contains(type))
-                known_.type_bytes_per_s[type] = denseRate(pool_, weights.of(type));
+            if (!known_.type_bytes_per_s.contains(type)) known_.type_bytes_per_s[type] = probe.dense(type);
         save();
     }
     cpu.read_bytes_per_s = known_.read_bytes_per_s;

@@ -1,13 +1,38 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "engine/base/thread_pool.h"
+#include "engine/cpu/matmul.h"
 #include "engine/placement/device.h"
 
 namespace hearth::placement {
+
+/// Measures the processor: products with weights four times as large as the last-level cache. Each figure is the best of
+/// some runs.
+class SpeedProbe {
+public:
+    /// Throws Error when there is no memory for the weights.
+    explicit SpeedProbe(ThreadPool& pool);
+    /// Bytes per second of products of one token with weights of `type`.
+    double dense(gguf::Type type, int runs = 5) const;
+    /// The same for rows that fire at random, one in eight, as up- and as down-projection.
+    double gathered(gguf::Type type, int runs = 5) const;
+    /// Operations per second of products with 128 tokens.
+    double manyTokens(gguf::Type type, int runs = 3) const;
+    /// Seconds that the hand-outs to the pool take in one layer.
+    double layerSeconds() const;
+
+private:
+    cpu::Weight weight(gguf::Type type) const;
+
+    ThreadPool& pool_;
+    size_t bytes_;
+    std::unique_ptr<std::byte[]> weights_;
+};
 
 /// How fast this machine's processor is, measured once for each number of threads and kept on disk: reading, dense and
 /// scattered products by weight type, products with many tokens, and what a layer takes beside its bytes.
