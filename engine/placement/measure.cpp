@@ -1,19 +1,20 @@
 #include "engine/placement/measure.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <memory>
-#include <new>
 
 #include "engine/base/error.h"
 #include "engine/cpu/bandwidth.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/matmul.h"
 #include "engine/gguf/file.h"
+#include "engine/gguf/output_file.h"
 #include "engine/gguf/writer.h"
 
 namespace hearth::placement {
@@ -22,20 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint32_t cache_version = 1;
-constexpr size_t cols = 4096;
+constexpr size_t cols = 4096, piece = size_t{1} << 20, parts = 2;
 /// Hand-outs to the pool in a layer: norms and rounding, q k v, rope and cache, attention, output, gate and up, down.
 constexpr int hand_outs = 10;
 
-/// Seconds of the quickest of some runs, after one that warms up.
-double best(int runs, const std::function<void()>& work) {
+/// Median of the seconds of some runs, after one that warms up. Not the least: decoding is not alone on the machine either.
+double typical(int runs, const std::function<void()>& work) {
     work();
-    double least = 1e300;
+    std::vector<double> seconds;
     for (int i = 0; i < runs; ++i) {
         const auto start = std::chrono::steady_clock::now();
         work();
-        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
-    return least;
+    std::ranges::nth_element(seconds, seconds.begin() + runs / 2);
+    return seconds[static_cast<size_t>(runs / 2)];
 }
 
 std::string processorName() {
@@ -56,35 +58,44 @@ bool plausible(double value) { return std::isfinite(value) && value > 0; }
 
 }  // namespace
 
-SpeedProbe::SpeedProbe(ThreadPool& pool)
-    : pool_(pool), bytes_(4 * cpu::lastLevelCache()), weights_(new(std::nothrow) std::byte[bytes_]) {
-    if (!weights_)
-        throw Error("cannot measure the processor",
-                    "there is no room for " + std::to_string(bytes_ >> 20) + " MiB of weights",
-                    "close other programs and try again");
-    // Bytes that are numbers of ordinary size in every format.
-    uint32_t state = 1;
-    for (size_t i = 0; i < bytes_; ++i)
-        weights_[i] = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+SpeedProbe::SpeedProbe(ThreadPool& pool, const fs::path& folder)
+    : pool_(pool), bytes_((4 * cpu::lastLevelCache() / piece + 1) * piece) {
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    const fs::path path = folder / ("probe-" + std::to_string(::getpid()));
+    {
+        gguf::OutputFile file(path, parts * bytes_);
+        std::vector<std::byte> bytes(piece);
+        uint32_t state = 1;
+        for (size_t written = 0; written < parts * bytes_; written += piece) {
+            // Bytes that are numbers of ordinary size in every format.
+            for (std::byte& b : bytes)
+                b = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+            file.write(bytes);
+        }
+        file.commit();
+    }
+    weights_ = MappedFile::open(path);
+    fs::remove(path, ignored);
 }
 
-cpu::Weight SpeedProbe::weight(gguf::Type type) const {
+cpu::Weight SpeedProbe::weight(gguf::Type type) {
     const uint64_t row = gguf::rowBytes(type, cols);
-    return {type, weights_.get(), bytes_ / row, cols, row};
+    return {type, weights_->bytes().data() + next_++ % parts * bytes_, bytes_ / row, cols, row};
 }
 
-double SpeedProbe::dense(gguf::Type type, int runs) const {
-    const cpu::Weight w = weight(type);
+double SpeedProbe::dense(gguf::Type type, int runs) {
+    const cpu::Weight shape = weight(type);
     const std::vector<float> x(cols, 0.5f);
-    std::vector<float> out(w.rows);
+    std::vector<float> out(shape.rows);
     cpu::Activations activations;
-    return static_cast<double>(w.rows * w.row_bytes) / best(runs, [&] {
+    return static_cast<double>(shape.rows * shape.row_bytes) / typical(runs, [&] {
                activations.set({x.data(), 1, cols});
-               cpu::multiply(pool_, {w, &activations, 0, 0, {out.data(), 1, w.rows}});
+               cpu::multiply(pool_, {weight(type), &activations, 0, 0, {out.data(), 1, shape.rows}});
            });
 }
 
-double SpeedProbe::gathered(gguf::Type type, int runs) const {
+double SpeedProbe::gathered(gguf::Type type, int runs) {
     const cpu::Weight w = weight(type);
     const std::vector<float> x(cols, 0.5f);
     std::vector<float> out(std::max<size_t>(w.rows, cols)), coefficients(w.rows, 0.0f);
@@ -96,21 +107,21 @@ double SpeedProbe::gathered(gguf::Type type, int runs) const {
         coefficients[r] = 0.5f;
     }
     cpu::Activations activations;
-    return 2 * static_cast<double>(rows.size() * w.row_bytes) / best(runs, [&] {
+    return 2 * static_cast<double>(rows.size() * w.row_bytes) / typical(runs, [&] {
                activations.set({x.data(), 1, cols});
-               cpu::multiplyRows(pool_, w, activations, rows, out.data());
-               cpu::multiplyTransposed(pool_, w, {coefficients.data(), 1, w.rows}, {out.data(), 1, cols});
+               cpu::multiplyRows(pool_, weight(type), activations, rows, out.data());
+               cpu::multiplyTransposed(pool_, weight(type), {coefficients.data(), 1, w.rows}, {out.data(), 1, cols});
            });
 }
 
-double SpeedProbe::manyTokens(gguf::Type type, int runs) const {
+double SpeedProbe::manyTokens(gguf::Type type, int runs) {
     constexpr size_t tokens = 128;
     const cpu::Weight w = weight(type);
     const size_t rows = std::min<size_t>(w.rows, 2048);
     const std::vector<float> x(tokens * cols, 0.5f);
     std::vector<float> out(tokens * rows);
     cpu::Activations activations;
-    return 2.0 * static_cast<double>(tokens * cols * rows) / best(runs, [&] {
+    return 2.0 * static_cast<double>(tokens * cols * rows) / typical(runs, [&] {
                activations.set({x.data(), tokens, cols});
                cpu::multiply(pool_, {w.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
            });
@@ -119,10 +130,10 @@ double SpeedProbe::manyTokens(gguf::Type type, int runs) const {
 double SpeedProbe::layerSeconds() const {
     constexpr int rounds = 200;
     return hand_outs *
-           best(5,
-                [this] {
-                    for (int i = 0; i < rounds; ++i) pool_.run(pool_.threads(), [](size_t) {});
-                }) /
+           typical(5,
+                   [this] {
+                       for (int i = 0; i < rounds; ++i) pool_.run(pool_.threads(), [](size_t) {});
+                   }) /
            rounds;
 }
 
@@ -207,7 +218,7 @@ void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
     for (const gguf::Type type : types)
         if (!known_.type_bytes_per_s.contains(type)) missing.push_back(type);
     if (all || !missing.empty()) {
-        const SpeedProbe probe(pool_);
+        SpeedProbe probe(pool_, folder_);
         if (all) {
             known_.read_bytes_per_s = cpu::readBandwidth(pool_);
             known_.layer_s = probe.layerSeconds();

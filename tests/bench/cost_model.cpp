@@ -18,7 +18,7 @@ namespace {
 
 using namespace hearth;
 
-constexpr uint32_t rounds = 60;
+constexpr uint32_t rounds = 80;
 
 /// Decodes token after token.
 class Decoder {
@@ -49,16 +49,6 @@ std::vector<gguf::Type> typesOf(const model::Description& d) {
     return {types.begin(), types.end()};
 }
 
-/// Quartiles of some values.
-struct Spread {
-    double low, middle, high;
-};
-Spread spread(std::vector<double> values) {
-    std::ranges::sort(values);
-    const size_t n = values.size();
-    return {values[n / 4], values[n / 2], values[n - 1 - n / 4]};
-}
-
 /// Measures the processor and decodes, turn by turn, so that other work on the machine slows down both.
 void check(const char* path, unsigned threads, double active) {
     const auto model = runtime::Model::load(path, {.ctx = 2 * rounds, .batch = 64, .threads = threads});
@@ -66,10 +56,10 @@ void check(const char* path, unsigned threads, double active) {
     std::vector<placement::Activity> activity = placement::assumedActivity(model->description());
     if (active > 0)
         for (placement::Activity& a : activity) a.active = active;
-    const placement::SpeedProbe probe(model->pool());
+    placement::SpeedProbe probe(model->pool(), std::filesystem::path(path).parent_path());
     Decoder decoder(*model);
     decoder.next();
-    std::vector<double> promised, decoded, ratios;
+    double promised = 0, decoded = 0;  // seconds
     for (uint32_t round = 0; round < rounds; ++round) {
         placement::Device cpu = placement::cpuDevice();
         for (const gguf::Type type : types) cpu.type_bytes_per_s[type] = probe.dense(type, 1);
@@ -78,14 +68,11 @@ void check(const char* path, unsigned threads, double active) {
         cpu.layer_s = probe.layerSeconds();
         const placement::Plan plan = placement::plan(model->description(), activity, {&cpu, 1},
                                                      {.ctx = 2 * rounds, .batch = 64, .depth = round});
-        promised.push_back(plan.decode_tps);
-        decoded.push_back(1 / decoder.next());
-        ratios.push_back(promised.back() / decoded.back());
+        promised += 1 / plan.decode_tps;
+        decoded += decoder.next();
     }
-    const Spread off = spread(ratios);
-    std::printf("%-32s %9.2f %9.2f %+9.1f %% (%+.0f to %+.0f %%)\n", std::filesystem::path(path).filename().c_str(),
-                spread(promised).middle, spread(decoded).middle, 100 * (off.middle - 1), 100 * (off.low - 1),
-                100 * (off.high - 1));
+    std::printf("%-32s %9.2f %9.2f %+9.1f %%\n", std::filesystem::path(path).filename().c_str(), rounds / promised,
+                rounds / decoded, 100 * (decoded / promised - 1));
     std::fflush(stdout);
 }
 
