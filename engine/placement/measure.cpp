@@ -1,19 +1,20 @@
 #include "engine/placement/measure.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
-#include <memory>
-#include <new>
 
 #include "engine/base/error.h"
 #include "engine/cpu/bandwidth.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/matmul.h"
 #include "engine/gguf/file.h"
+#include "engine/gguf/output_file.h"
 #include "engine/gguf/writer.h"
 
 namespace hearth::placement {
@@ -22,95 +23,21 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint32_t cache_version = 1;
-constexpr size_t cols = 4096;
+constexpr size_t cols = 4096, piece = size_t{1} << 20, parts = 2;
 /// Hand-outs to the pool in a layer: norms and rounding, q k v, rope and cache, attention, output, gate and up, down.
 constexpr int hand_outs = 10;
 
-/// Seconds of the quickest of some runs, after one that warms up.
-double best(int runs, const std::function<void()>& work) {
+/// Median of the seconds of some runs, after one that warms up. Not the least: decoding is not alone on the machine either.
+double typical(int runs, const std::function<void()>& work) {
     work();
-    double least = 1e300;
+    std::vector<double> seconds;
     for (int i = 0; i < runs; ++i) {
         const auto start = std::chrono::steady_clock::now();
         work();
-        least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     }
-    return least;
-}
-
-/// Weights four times the last-level cache, whose bytes are numbers of ordinary size in every format.
-class Weights {
-public:
-    Weights() : size_(4 * cpu::lastLevelCache()), bytes_(new(std::nothrow) std::byte[size_]) {
-        if (!bytes_)
-            throw Error("cannot measure the processor",
-                        "there is no room for " + std::to_string(size_ >> 20) + " MiB of weights",
-                        "close other programs and try again");
-        uint32_t state = 1;
-        for (size_t i = 0; i < size_; ++i)
-            bytes_[i] = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
-    }
-    cpu::Weight of(gguf::Type type) const {
-        const uint64_t row = gguf::rowBytes(type, cols);
-        return {type, bytes_.get(), size_ / row, cols, row};
-    }
-
-private:
-    size_t size_;
-    std::unique_ptr<std::byte[]> bytes_;
-};
-
-double denseRate(ThreadPool& pool, const cpu::Weight& weight) {
-    const std::vector<float> x(cols, 0.5f);
-    std::vector<float> out(weight.rows);
-    cpu::Activations activations;
-    return static_cast<double>(weight.rows * weight.row_bytes) / best(5, [&] {
-               activations.set({x.data(), 1, cols});
-               cpu::multiply(pool, {weight, &activations, 0, 0, {out.data(), 1, weight.rows}});
-           });
-}
-
-/// Rows that fire at random, one in eight, as up-projection and as down-projection.
-double gatheredRate(ThreadPool& pool, const cpu::Weight& weight) {
-    const std::vector<float> x(cols, 0.5f);
-    std::vector<float> out(std::max<size_t>(weight.rows, cols)), coefficients(weight.rows, 0.0f);
-    std::vector<uint32_t> rows;
-    uint32_t state = 1;
-    for (uint32_t r = 0; r < weight.rows; ++r) {
-        if ((state = state * 1664525 + 1013904223) >> 29 != 0) continue;
-        rows.push_back(r);
-        coefficients[r] = 0.5f;
-    }
-    if (rows.empty()) return 0;
-    cpu::Activations activations;
-    return 2 * static_cast<double>(rows.size() * weight.row_bytes) / best(5, [&] {
-               activations.set({x.data(), 1, cols});
-               cpu::multiplyRows(pool, weight, activations, rows, out.data());
-               cpu::multiplyTransposed(pool, weight, {coefficients.data(), 1, weight.rows}, {out.data(), 1, cols});
-           });
-}
-
-/// Operations per second of products with many tokens.
-double manyTokens(ThreadPool& pool, const cpu::Weight& weight) {
-    constexpr size_t tokens = 128;
-    const size_t rows = std::min<size_t>(weight.rows, 2048);
-    const std::vector<float> x(tokens * cols, 0.5f);
-    std::vector<float> out(tokens * rows);
-    cpu::Activations activations;
-    return 2.0 * static_cast<double>(tokens * cols * rows) / best(3, [&] {
-               activations.set({x.data(), tokens, cols});
-               cpu::multiply(pool, {weight.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
-           });
-}
-
-double layerSeconds(ThreadPool& pool) {
-    constexpr int rounds = 200;
-    return hand_outs *
-           best(5,
-                [&pool] {
-                    for (int i = 0; i < rounds; ++i) pool.run(pool.threads(), [](size_t) {});
-                }) /
-           rounds;
+    std::ranges::nth_element(seconds, seconds.begin() + runs / 2);
+    return seconds[static_cast<size_t>(runs / 2)];
 }
 
 std::string processorName() {
@@ -130,6 +57,85 @@ uint64_t hashOf(const std::string& text) {
 bool plausible(double value) { return std::isfinite(value) && value > 0; }
 
 }  // namespace
+
+SpeedProbe::SpeedProbe(ThreadPool& pool, const fs::path& folder)
+    : pool_(pool), bytes_((4 * cpu::lastLevelCache() / piece + 1) * piece) {
+    std::error_code ignored;
+    fs::create_directories(folder, ignored);
+    const fs::path path = folder / ("probe-" + std::to_string(::getpid()));
+    {
+        gguf::OutputFile file(path, parts * bytes_);
+        std::vector<std::byte> bytes(piece);
+        uint32_t state = 1;
+        for (size_t written = 0; written < parts * bytes_; written += piece) {
+            // Bytes that are numbers of ordinary size in every format.
+            for (std::byte& b : bytes)
+                b = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+            file.write(bytes);
+        }
+        file.commit();
+    }
+    weights_ = MappedFile::open(path);
+    fs::remove(path, ignored);
+}
+
+cpu::Weight SpeedProbe::weight(gguf::Type type) {
+    const uint64_t row = gguf::rowBytes(type, cols);
+    return {type, weights_->bytes().data() + next_++ % parts * bytes_, bytes_ / row, cols, row};
+}
+
+double SpeedProbe::dense(gguf::Type type, int runs) {
+    const cpu::Weight shape = weight(type);
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(shape.rows);
+    cpu::Activations activations;
+    return static_cast<double>(shape.rows * shape.row_bytes) / typical(runs, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiply(pool_, {weight(type), &activations, 0, 0, {out.data(), 1, shape.rows}});
+           });
+}
+
+double SpeedProbe::gathered(gguf::Type type, int runs) {
+    const cpu::Weight w = weight(type);
+    const std::vector<float> x(cols, 0.5f);
+    std::vector<float> out(std::max<size_t>(w.rows, cols)), coefficients(w.rows, 0.0f);
+    std::vector<uint32_t> rows;
+    uint32_t state = 1;
+    for (uint32_t r = 0; r < w.rows; ++r) {
+        if ((state = state * 1664525 + 1013904223) >> 29 != 0) continue;
+        rows.push_back(r);
+        coefficients[r] = 0.5f;
+    }
+    cpu::Activations activations;
+    return 2 * static_cast<double>(rows.size() * w.row_bytes) / typical(runs, [&] {
+               activations.set({x.data(), 1, cols});
+               cpu::multiplyRows(pool_, weight(type), activations, rows, out.data());
+               cpu::multiplyTransposed(pool_, weight(type), {coefficients.data(), 1, w.rows}, {out.data(), 1, cols});
+           });
+}
+
+double SpeedProbe::manyTokens(gguf::Type type, int runs) {
+    constexpr size_t tokens = 128;
+    const cpu::Weight w = weight(type);
+    const size_t rows = std::min<size_t>(w.rows, 2048);
+    const std::vector<float> x(tokens * cols, 0.5f);
+    std::vector<float> out(tokens * rows);
+    cpu::Activations activations;
+    return 2.0 * static_cast<double>(tokens * cols * rows) / typical(runs, [&] {
+               activations.set({x.data(), tokens, cols});
+               cpu::multiply(pool_, {w.slice(0, rows), &activations, 0, 0, {out.data(), tokens, rows}});
+           });
+}
+
+double SpeedProbe::layerSeconds() const {
+    constexpr int rounds = 200;
+    return hand_outs *
+           typical(5,
+                   [this] {
+                       for (int i = 0; i < rounds; ++i) pool_.run(pool_.threads(), [](size_t) {});
+                   }) /
+           rounds;
+}
 
 CpuSpeeds::CpuSpeeds(ThreadPool& pool, fs::path folder)
     : pool_(pool),
@@ -212,19 +218,17 @@ void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
     for (const gguf::Type type : types)
         if (!known_.type_bytes_per_s.contains(type)) missing.push_back(type);
     if (all || !missing.empty()) {
-        const Weights weights;
+        SpeedProbe probe(pool_, folder_);
         if (all) {
             known_.read_bytes_per_s = cpu::readBandwidth(pool_);
-            known_.layer_s = layerSeconds(pool_);
-            known_.flops = manyTokens(pool_, weights.of(gguf::Type::Q4_0));
-            const cpu::Weight q4 = weights.of(gguf::Type::Q4_0);
-            const double dense = denseRate(pool_, q4);
+            known_.layer_s = probe.layerSeconds();
+            known_.flops = probe.manyTokens(gguf::Type::Q4_0);
+            const double dense = probe.dense(gguf::Type::Q4_0);
             known_.type_bytes_per_s[gguf::Type::Q4_0] = dense;
-            known_.gather = std::min(1.0, gatheredRate(pool_, q4) / dense);
+            known_.gather = std::min(1.0, probe.gathered(gguf::Type::Q4_0) / dense);
         }
         for (const gguf::Type type : missing)
-            if (!known_.type_bytes_per_s.contains(type))
-                known_.type_bytes_per_s[type] = denseRate(pool_, weights.of(type));
+            if (!known_.type_bytes_per_s.contains(type)) known_.type_bytes_per_s[type] = probe.dense(type);
         save();
     }
     cpu.read_bytes_per_s = known_.read_bytes_per_s;

@@ -1,5 +1,5 @@
 // The cost model against the clock, without a graphics card: tokens per second that a plan promises and that decoding takes.
-//   bench_cost_model [-t THREADS] MODEL.gguf...
+//   bench_cost_model [-t THREADS] [-a SHARE_THAT_FIRES] MODEL.gguf...
 
 #include <algorithm>
 #include <chrono>
@@ -18,30 +18,29 @@ namespace {
 
 using namespace hearth;
 
-constexpr uint32_t depth = 64, tokens = 24, rounds = 3;
+constexpr uint32_t rounds = 80;
 
-/// Decodes after `depth` tokens, in groups of four.
-std::vector<double> decode(runtime::Model& model) {
-    const auto vocabulary = static_cast<int32_t>(model.description().vocabulary);
-    Matrix<float> logits;
-    logits.resize(1, model.description().vocabulary);
-    const auto sequence = model.newSequence();
-    std::vector<int32_t> ids(depth + tokens);
-    for (size_t i = 0; i < ids.size(); ++i)
-        ids[i] = static_cast<int32_t>((i * 7919 + 13) % static_cast<size_t>(vocabulary));
-    const auto run = [&](size_t first, size_t n) {
-        const model::Part part{sequence.get(), std::span(ids).subspan(first, n), model::Part::Logits::last};
-        model.forward().run({&part, 1}, logits.view());
-    };
-    run(0, depth);
-    std::vector<double> seconds;
-    for (size_t i = 0; i < tokens; i += 4) {
-        const auto start = std::chrono::steady_clock::now();
-        for (size_t j = 0; j < 4; ++j) run(depth + i + j, 1);
-        seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / 4);
+/// Decodes token after token.
+class Decoder {
+public:
+    explicit Decoder(runtime::Model& model) : model_(model), sequence_(model.newSequence()) {
+        logits_.resize(1, model.description().vocabulary);
     }
-    return seconds;
-}
+    /// Seconds of the next token.
+    double next() {
+        const auto token = static_cast<int32_t>((++count_ * 7919) % model_.description().vocabulary);
+        const model::Part part{sequence_.get(), {&token, 1}, model::Part::Logits::last};
+        const auto start = std::chrono::steady_clock::now();
+        model_.forward().run({&part, 1}, logits_.view());
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+
+private:
+    runtime::Model& model_;
+    std::unique_ptr<model::Sequence> sequence_;
+    Matrix<float> logits_;
+    uint64_t count_ = 0;
+};
 
 std::vector<gguf::Type> typesOf(const model::Description& d) {
     std::set<gguf::Type> types;
@@ -50,24 +49,30 @@ std::vector<gguf::Type> typesOf(const model::Description& d) {
     return {types.begin(), types.end()};
 }
 
-void check(const char* path, unsigned threads) {
-    const auto model = runtime::Model::load(path, {.ctx = 256, .batch = 64, .threads = threads});
-    std::vector<double> measured, promised;
+/// Measures the processor and decodes, turn by turn, so that other work on the machine slows down both.
+void check(const char* path, unsigned threads, double active) {
+    const auto model = runtime::Model::load(path, {.ctx = 2 * rounds, .batch = 64, .threads = threads});
+    const std::vector<gguf::Type> types = typesOf(model->description());
+    std::vector<placement::Activity> activity = placement::assumedActivity(model->description());
+    if (active > 0)
+        for (placement::Activity& a : activity) a.active = active;
+    placement::SpeedProbe probe(model->pool(), std::filesystem::path(path).parent_path());
+    Decoder decoder(*model);
+    decoder.next();
+    double promised = 0, decoded = 0;  // seconds
     for (uint32_t round = 0; round < rounds; ++round) {
         placement::Device cpu = placement::cpuDevice();
-        placement::CpuSpeeds speeds(model->pool(), std::filesystem::temp_directory_path() / "hearth_cost_model");
-        speeds.forget();
-        speeds.describe(cpu, typesOf(model->description()));
-        const placement::Plan plan = placement::plan(model->description(), nullptr, {&cpu, 1},
-                                                     {.ctx = 256, .batch = 64, .depth = depth + tokens / 2});
-        promised.push_back(plan.decode_tps);
-        for (const double seconds : decode(*model)) measured.push_back(seconds);
+        for (const gguf::Type type : types) cpu.type_bytes_per_s[type] = probe.dense(type, 1);
+        cpu.read_bytes_per_s = cpu.type_bytes_per_s.begin()->second;
+        if (active > 0) cpu.gather = std::min(1.0, probe.gathered(types.back(), 1) / cpu.rate(types.back()));
+        cpu.layer_s = probe.layerSeconds();
+        const placement::Plan plan = placement::plan(model->description(), activity, {&cpu, 1},
+                                                     {.ctx = 2 * rounds, .batch = 64, .depth = round});
+        promised += 1 / plan.decode_tps;
+        decoded += decoder.next();
     }
-    std::ranges::sort(measured);
-    std::ranges::sort(promised);
-    const double best = 1 / measured.front(), median = 1 / measured[measured.size() / 2];
-    std::printf("%-40s %9.2f %9.2f %9.2f %7.1f %% %9.2f\n", std::filesystem::path(path).filename().c_str(),
-                promised.back(), promised[promised.size() / 2], best, 100 * (promised.back() / best - 1), median);
+    std::printf("%-32s %9.2f %9.2f %+9.1f %%\n", std::filesystem::path(path).filename().c_str(), rounds / promised,
+                rounds / decoded, 100 * (decoded / promised - 1));
     std::fflush(stdout);
 }
 
@@ -75,18 +80,20 @@ void check(const char* path, unsigned threads) {
 
 int main(int count, char** values) {
     unsigned threads = 0;
+    double active = 0;
     int first = 1;
-    if (count > 2 && std::strcmp(values[1], "-t") == 0) {
-        threads = static_cast<unsigned>(std::max(0, std::atoi(values[2])));
-        first = 3;
+    for (; first + 1 < count && values[first][0] == '-'; first += 2) {
+        if (std::strcmp(values[first], "-t") == 0)
+            threads = static_cast<unsigned>(std::max(0, std::atoi(values[first + 1])));
+        if (std::strcmp(values[first], "-a") == 0) active = std::atof(values[first + 1]);
     }
     if (first >= count) {
-        std::fprintf(stderr, "usage: bench_cost_model [-t THREADS] MODEL.gguf...\n");
+        std::fprintf(stderr, "usage: bench_cost_model [-t THREADS] [-a SHARE_THAT_FIRES] MODEL.gguf...\n");
         return 2;
     }
     try {
-        std::printf("%-40s %9s %9s %9s %9s %9s\n", "tokens/s", "promised", "(median)", "decoded", "off by", "(median)");
-        for (int i = first; i < count; ++i) check(values[i], threads);
+        std::printf("%-32s %9s %9s %11s\n", "tokens/s", "promised", "decoded", "off by");
+        for (int i = first; i < count; ++i) check(values[i], threads, active);
         return 0;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
