@@ -22,13 +22,23 @@ QString modelFile(const QMimeData* source) {
 }  // namespace
 
 MainWindow::MainWindow(AppContext& context, QWidget* parent)
-    : QMainWindow(parent), context_(context), pane_(new ChatPane) {
+    : QMainWindow(parent),
+      context_(context),
+      splitter_(new QSplitter),
+      list_(new ChatListPane(context.store)),
+      pane_(new ChatPane) {
     setWindowTitle(tr("Hearth"));
     setAcceptDrops(true);
-    setCentralWidget(pane_);
+    splitter_->addWidget(list_);
+    splitter_->addWidget(pane_);
+    splitter_->setStretchFactor(1, 1);
+    splitter_->setChildrenCollapsible(false);
+    splitter_->setHandleWidth(1);
+    setCentralWidget(splitter_);
     makeStatusBar();
     makeMenus();
-    startChat();
+    showChat(std::make_unique<Chat>(context_.worker, context_.store));
+    connectChats();
 
     Worker& worker = context_.worker;
     connect(&worker, &Worker::busyChanged, this, &MainWindow::refresh);
@@ -54,13 +64,20 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
 
     if (const QByteArray geometry = context_.settings.windowGeometry();
         geometry.isEmpty() || !restoreGeometry(geometry))
-        resize(900, 680);
+        resize(1080, 700);
+    if (!splitter_->restoreState(context_.settings.splitter())) splitter_->setSizes({240, 840});
     zoomBy(0);
     pane_->setFocus();
+    if (context_.store.isReady()) restoreSession();
     refresh();
 }
 
-MainWindow::~MainWindow() = default;
+MainWindow::~MainWindow() {
+    // What is still to be kept is said to the store while chats go; nothing of that is shown any more.
+    context_.store.disconnect(this);
+    context_.worker.disconnect(this);
+    chat_->disconnect();
+}
 
 void MainWindow::makeStatusBar() {
     const auto label = [this](const char* object, const QString& accessible, bool permanent) {
@@ -76,14 +93,6 @@ void MainWindow::makeStatusBar() {
     device_label_ = label("status_device", tr("Device in use"), true);
     speed_label_ = label("status_speed", tr("Speed"), true);
     context_label_ = label("status_context", tr("Context in use"), true);
-}
-
-void MainWindow::startChat() {
-    auto fresh = std::make_unique<Chat>(context_.worker);
-    pane_->setChat(fresh.get());
-    connect(fresh.get(), &Chat::changed, this, &MainWindow::refresh);
-    chat_ = std::move(fresh);
-    refresh();
 }
 
 void MainWindow::openModel(const QString& path) {
@@ -132,6 +141,9 @@ void MainWindow::refresh() {
     if (chat_) {
         regenerate_->setEnabled(chat_->canRegenerate());
         edit_->setEnabled(chat_->canEdit() && !pane_->editing());
+        resume_->setEnabled(chat_->canResume());
+        delete_->setEnabled(chat_->id() != 0);
+        setWindowTitle(chat_->title().isEmpty() ? tr("Hearth") : tr("%1 – Hearth").arg(chat_->title()));
         const bool empty = chat_->messages().isEmpty();
         fold_->setEnabled(!empty);
         copy_code_->setEnabled(!empty);
@@ -161,7 +173,10 @@ void MainWindow::showFigures() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
+    context_.store.setDraft(chat_->id(), pane_->draft());
     context_.settings.setWindowGeometry(saveGeometry());
+    context_.settings.setSplitter(splitter_->saveState());
+    context_.settings.setLastChat(chat_->id());
     event->accept();
 }
 

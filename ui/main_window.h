@@ -3,12 +3,15 @@
 #include <QAction>
 #include <QLabel>
 #include <QMainWindow>
+#include <QSplitter>
 #include <QTimer>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "ui/app_context.h"
 #include "ui/chat/chat_pane.h"
+#include "ui/chats/chat_list_pane.h"
 
 namespace hearth::ui {
 
@@ -23,6 +26,9 @@ public:
     void openModel(const QString& path);
     ChatPane& pane() { return *pane_; }
     Chat& chat() { return *chat_; }
+    ChatListPane& chatList() { return *list_; }
+    /// Shows a chat of the store; `message`: to be scrolled to, or 0.
+    void openChat(qint64 id, qint64 message = 0);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -35,7 +41,12 @@ private:
     void makeStatusBar();
     QAction* add(QMenu* menu, const QString& text, const QKeySequence& keys, const char* name,
                  const std::function<void()>& act);
-    void startChat();
+    void connectChats();
+    void showChat(std::unique_ptr<Chat> chat);
+    void restoreSession();
+    void removeChat(qint64 id);
+    void saveText(const QString& path, const QString& content);
+    void saveCode(const QString& code, const QString& language);
 
     void newChat();
     void chooseModel();
@@ -55,12 +66,16 @@ private:
 
     AppContext& context_;
     std::unique_ptr<Chat> chat_;
+    std::vector<std::unique_ptr<Chat>> replying_;   ///< chats that are not shown, while a reply is written in them
+    QTimer draft_saving_;
+    QSplitter* splitter_;
+    ChatListPane* list_;
     ChatPane* pane_;
     quint64 load_ = 0;         ///< the request under way, or 0
     QString loading_;          ///< its file's name
     QTimer meter_;             ///< runs only while something is generated
     QLabel *model_label_, *device_label_, *speed_label_, *context_label_;
-    QAction *regenerate_, *edit_, *stop_, *unload_, *starter_, *fold_, *copy_code_, *save_;
+    QAction *regenerate_, *edit_, *stop_, *unload_, *starter_, *fold_, *copy_code_, *save_, *delete_, *resume_;
 };
 
 }  // namespace hearth::ui

@@ -7,7 +7,6 @@
 #include <QFileDialog>
 #include <QMenuBar>
 #include <QMessageBox>
-#include <QSaveFile>
 #include <QStatusBar>
 #include <QUrl>
 #include <QVBoxLayout>
@@ -28,6 +27,13 @@ void MainWindow::makeMenus() {
     add(file, tr("&New chat"), QKeySequence::New, "new_chat", [this] { newChat(); });
     add(file, tr("&Open model file …"), QKeySequence::Open, "open_model", [this] { chooseModel(); });
     save_ = add(file, tr("&Save chat as Markdown …"), QKeySequence::Save, "save_chat", [this] { saveConversation(); });
+    add(file, tr("New &folder …"), {}, "new_folder", [this] { list_->newFolder(); });
+    add(file, tr("&Rename chat"), QKeySequence(Qt::Key_F2), "rename_chat", [this] {
+        if (!list_->tree().hasFocus()) list_->setCurrent(chat_->id());
+        list_->renameCurrent();
+    });
+    delete_ = add(file, tr("&Delete chat"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Delete), "delete_chat",
+                  [this] { removeChat(chat_->id()); });
     file->addSeparator();
     add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { close(); });
 
@@ -43,6 +49,11 @@ void MainWindow::makeMenus() {
     });
     add(edit, tr("&Select all messages"), {}, "select_all", [this] { pane_->view().selectAll(); });
 
+    add(edit, tr("&Find in all chats"), QKeySequence(Qt::CTRL | Qt::Key_K), "find_chat_action", [this] {
+        list_->searchLine().setFocus(Qt::ShortcutFocusReason);
+        list_->searchLine().selectAll();
+    });
+
     QMenu* chat = menuBar()->addMenu(tr("&Chat"));
     regenerate_ = add(chat, tr("&Regenerate reply"), QKeySequence(Qt::CTRL | Qt::Key_R), "regenerate",
                       [this] { pane_->regenerate(); });
@@ -52,6 +63,12 @@ void MainWindow::makeMenus() {
         if (chat_->replying()) pane_->stop();
         else context_.worker.stop();
     });
+    resume_ = add(chat, tr("&Continue reply"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_R), "resume",
+                  [this] { chat_->resume(); });
+    add(chat, tr("Pre&vious branch"), QKeySequence(Qt::ALT | Qt::Key_Left), "previous_branch",
+        [this] { pane_->view().stepBranch(-1); });
+    add(chat, tr("&Next branch"), QKeySequence(Qt::ALT | Qt::Key_Right), "next_branch",
+        [this] { pane_->view().stepBranch(1); });
     chat->addSeparator();
     add(chat, tr("System &prompt …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "system_prompt",
         [this] { editSystemPrompt(); });
@@ -97,25 +114,6 @@ void MainWindow::makeThemeMenu(QMenu& menu) {
     entry(tr("&Dark"), Theme::Dark);
 }
 
-void MainWindow::newChat() {
-    if (chat_->messages().isEmpty()) return pane_->setFocus();
-    auto* question = new QMessageBox(QMessageBox::Question, tr("New chat"),
-                                     tr("Begin a new chat? Hearth does not keep this one; you can save it first."),
-                                     QMessageBox::Cancel, this);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    QPushButton* fresh = question->addButton(tr("&New chat"), QMessageBox::AcceptRole);
-    QPushButton* save = question->addButton(tr("&Save …"), QMessageBox::ActionRole);
-    question->setDefaultButton(fresh);
-    connect(question, &QMessageBox::buttonClicked, this, [this, fresh, save](QAbstractButton* clicked) {
-        if (clicked == save) saveConversation();
-        if (clicked != fresh) return;
-        context_.worker.stop();
-        startChat();
-        pane_->setFocus();
-    });
-    question->open();
-}
-
 void MainWindow::chooseModel() {
     auto* dialog = new QFileDialog(this, tr("Open a model file"), {}, tr("Model files (*.gguf);;All files (*)"));
     dialog->setAttribute(Qt::WA_DeleteOnClose);
@@ -129,13 +127,8 @@ void MainWindow::saveConversation() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(QStringLiteral("md"));
-    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
-        QSaveFile file(path);
-        const QByteArray text = chat_->messages().asMarkdown().toUtf8();
-        if (file.open(QIODevice::WriteOnly) && file.write(text) == text.size() && file.commit())
-            statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
-        else pane_->banner().say(tr("The chat could not be saved to %1: %2.").arg(path, file.errorString()));
-    });
+    connect(dialog, &QFileDialog::fileSelected, this,
+            [this](const QString& path) { saveText(path, chat_->messages().asMarkdown()); });
     dialog->open();
 }
 
@@ -185,9 +178,15 @@ void MainWindow::zoomBy(int points) {
     pane_->input().setFont(font);
 }
 
+/// List, messages, box, and round again; what is not there is left out.
 void MainWindow::nextPane() {
-    if (pane_->input().hasFocus() && !chat_->messages().isEmpty()) pane_->view().setFocus(Qt::ShortcutFocusReason);
-    else pane_->input().setFocus(Qt::ShortcutFocusReason);
+    QWidget* const panes[] = {&list_->tree(), &pane_->view(), &pane_->input()};
+    size_t at = 2;
+    for (size_t i = 0; i < 3; ++i)
+        if (panes[i]->hasFocus()) at = i;
+    do at = (at + 1) % 3;
+    while (!panes[at]->isVisible());
+    panes[at]->setFocus(Qt::ShortcutFocusReason);
 }
 
 void MainWindow::showShortcuts() {

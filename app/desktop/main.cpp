@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <QIcon>
 #include <QSettings>
+#include <QStandardPaths>
 #include <QTimer>
 #include <memory>
 
@@ -45,7 +46,9 @@ int main(int argc, char** argv) {
     parser.process(app);
 
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
-    hearth::ui::AppContext context{.worker = worker, .starter_model = starterModel()};
+    hearth::ui::Store store(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
+                            QStringLiteral("/chats.db"));
+    hearth::ui::AppContext context{.worker = worker, .store = store, .starter_model = starterModel()};
     hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();

@@ -46,13 +46,24 @@ Conversation::Conversation(std::shared_ptr<Model> model) : model_(std::move(mode
 
 Conversation::Prompt Conversation::render(std::span<const Message> messages, const ReplyOptions& options) const {
     const text::Vocabulary& v = model_->vocabulary();
+    const bool resume = options.resume && !messages.empty() && messages.back().role == "assistant";
     text::Conversation c;
-    c.messages = asJson(messages);
+    c.messages = asJson(resume ? messages.first(messages.size() - 1) : messages);
     c.bos_token = pieceOf(v, v.special().bos);
     c.eos_token = pieceOf(v, v.special().eos);
     c.enable_thinking = options.enable_thinking;
     c.extra = options.template_variables;
     text::RenderedConversation rendered = template_->renderConversation(c, text::localTime());
+    if (resume) {
+        // What the assistant said follows the place where it begins to speak; a thought that the template opens is closed.
+        const text::MarkerSet markers = text::findMarkers(template_->source(), rendered.text, has_token_);
+        if (markers.opened) {
+            rendered.segments.push_back({messages.back().reasoning, false});
+            rendered.segments.push_back({"\n" + markers.rules[*markers.opened].close + "\n\n", true});
+        }
+        rendered.segments.push_back({messages.back().content, false});
+        rendered.text += rendered.segments.back().text;
+    }
     Prompt prompt;
     text::EncodeNotes encoded;
     prompt.tokens = model_->tokenizer().encode(rendered.segments, true, &encoded);
@@ -99,6 +110,7 @@ Conversation::Prompt Conversation::fittingPrompt(const ReplyOptions& options) co
                     "it needs " + std::to_string(whole) + " tokens and the context holds " + std::to_string(context) +
                         "; " + which + " no longer fit" + (dropped == 1 ? "s" : ""),
                     "Start a new chat, choose a longer context, or let old messages be left out");
+    prompt.left_out = dropped;
     prompt.notes.push_back("The context is full: " + which + (dropped == 1 ? " is" : " are") +
                            " no longer seen by the model.");
     return prompt;
@@ -113,12 +125,13 @@ struct Conversation::Pending {
     text::Tagger tagger;
     OnPiece on_piece;
     Reply reply;
+    bool resumes = false;
     std::optional<Generation> generation = std::nullopt;
 
     void take(const std::vector<text::Piece>& pieces) {
         for (text::Piece piece : pieces) {
             std::string& to = piece.tag == text::Tag::Thinking ? reply.message.reasoning : reply.message.content;
-            if (to.empty())
+            if (to.empty() && !resumes)
                 piece.text.erase(0,
                                  piece.text.find_first_not_of(" \n"));  // the space between the roles of many templates
             if (piece.text.empty()) continue;
@@ -131,7 +144,7 @@ struct Conversation::Pending {
 Conversation::~Conversation() = default;
 
 Generation& Conversation::begin(const ReplyOptions& options, OnPiece on_piece) {
-    if (messages_.empty() || messages_.back().role == "assistant")
+    if (messages_.empty() || (messages_.back().role == "assistant" && !options.resume))
         throw Error("nothing to answer", "the last message is not yours", "Write something");
     Prompt prompt = fittingPrompt(options);
     const text::MarkerSet markers = text::findMarkers(template_->source(), prompt.text, has_token_);
@@ -141,8 +154,11 @@ Generation& Conversation::begin(const ReplyOptions& options, OnPiece on_piece) {
         if (const auto token = model_->vocabulary().findSpecial(marker))
             generation_options.shown_tokens.push_back(*token);
     pending_ = std::make_unique<Pending>(Pending{
-        text::Tagger(markers), std::move(on_piece), {.message = {"assistant", ""}, .notes = std::move(prompt.notes)}});
+        text::Tagger(markers),
+        std::move(on_piece),
+        {.message = {"assistant", ""}, .notes = std::move(prompt.notes), .left_out = prompt.left_out}});
     Pending& pending = *pending_;
+    pending.resumes = options.resume && messages_.back().role == "assistant";
     pending.generation.emplace(session_, std::move(prompt.tokens), generation_options,
                                [&pending](std::string_view text) { pending.take(pending.tagger.push(text)); });
     return *pending.generation;
@@ -153,8 +169,10 @@ Reply Conversation::finish() {
     Reply reply = std::move(pending_->reply);
     reply.reason = pending_->generation->reason();
     reply.statistics = pending_->generation->statistics();
+    const bool resumes = pending_->resumes;
     pending_.reset();
-    messages_.push_back(reply.message);
+    if (resumes) messages_.back().content += reply.message.content;
+    else messages_.push_back(reply.message);
     return reply;
 }
 

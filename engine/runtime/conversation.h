@@ -22,6 +22,8 @@ struct Message {
 struct ReplyOptions {
     GenerationOptions generation;
     std::optional<bool> enable_thinking = std::nullopt;   ///< where the template has a switch for it
+    /// The last message is the assistant's, and the reply goes on where that one ends.
+    bool resume = false;
     /// More variables of the template.
     nlohmann::ordered_json template_variables = nlohmann::ordered_json::object();
 };
@@ -31,6 +33,7 @@ struct Reply {
     EndReason reason = EndReason::none;
     GenerationStatistics statistics = {};
     std::vector<std::string> notes;   ///< sentences for the user: what the template changed, what no longer fits
+    size_t left_out = 0;   ///< messages, after a leading system message, that no longer fitted
 };
 
 /// Messages on a model: renders them by the model's chat template, generates the reply and tells answer from thinking.
@@ -46,7 +49,7 @@ public:
     std::vector<Message>& messages() { return messages_; }
     Model& model() { return *model_; }
 
-    /// Answers the last message (which is not the assistant's). `on_piece` gets the text as it comes. A reply that was
+    /// Answers the last message (which is not the assistant's, unless the reply resumes that). `on_piece` gets the text as it comes. A reply that was
     /// stopped is appended with what it has. Throws Error: the conversation does not fit (naming the messages that do not;
     /// with Overflow::shift the oldest are left out of the prompt instead), the template refuses it.
     Reply reply(const ReplyOptions& options, const OnPiece& on_piece, std::stop_token stop = {});
@@ -66,6 +69,7 @@ private:
         std::vector<Token> tokens;
         std::string text;
         std::vector<std::string> notes;
+        size_t left_out = 0;
     };
     struct Pending;
     Prompt render(std::span<const Message> messages, const ReplyOptions& options) const;

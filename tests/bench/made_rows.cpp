@@ -84,14 +84,21 @@ void Rows::drawRow(uint64_t row, uint64_t seed, std::vector<float>& out) const {
 
 gguf::Writer::Source Rows::source(uint64_t rows, uint64_t seed) const {
     return [this, rows, seed](const gguf::Writer::Sink& sink) {
+        constexpr size_t piece = size_t{4} << 20;   // large writes: the system then keeps the file in large pages
         std::vector<uint64_t> order(count_);
+        std::vector<std::byte> pending;
+        pending.reserve(piece + row_bytes_);
         Random random(seed);
         for (uint64_t r = 0; r < rows; ++r) {
             if (r % count_ == 0) {
                 std::iota(order.begin(), order.end(), uint64_t{0});
                 std::ranges::shuffle(order, random);
             }
-            sink(std::span(bytes_).subspan(order[r % count_] * row_bytes_, row_bytes_));
+            const auto row = std::span(bytes_).subspan(order[r % count_] * row_bytes_, row_bytes_);
+            pending.insert(pending.end(), row.begin(), row.end());
+            if (pending.size() < piece && r + 1 < rows) continue;
+            sink(pending);
+            pending.clear();
         }
     };
 }

@@ -21,7 +21,13 @@ struct Script {
     std::atomic<int> replies = 0, loads = 0;
     QMutex mutex;
     QList<ui::ChatMessage> asked;   ///< the messages of the last reply; under mutex
+    ui::ReplyOptions options;       ///< of the last reply; under mutex
+    uint left_out = 0;              ///< messages that do not fit
 
+    ui::ReplyOptions lastOptions() {
+        const QMutexLocker lock(&mutex);
+        return options;
+    }
     QList<ui::ChatMessage> lastAsked() {
         const QMutexLocker lock(&mutex);
         return asked;
@@ -42,19 +48,23 @@ public:
         info.device = QStringLiteral("cpu, none, 1 thread");
         info.bytes = 1 << 20;
         info.context = 4096;
+        info.can_think = true;
+        info.count_tokens = [](const QString& text) { return static_cast<uint>(text.size() / 4); };
         return info;
     }
 
     void unload() override {}
 
-    ui::Outcome reply(const QList<ui::ChatMessage>& messages, const ui::ReplyOptions&, const Listener& listener,
+    ui::Outcome reply(const QList<ui::ChatMessage>& messages, const ui::ReplyOptions& options, const Listener& listener,
                       std::stop_token stop) override {
         ++script_->replies;
         {
             const QMutexLocker lock(&script_->mutex);
             script_->asked = messages;
+            script_->options = options;
         }
         ui::Outcome outcome;
+        outcome.left_out = script_->left_out;
         outcome.statistics.context = 4096;
         outcome.notes = script_->notes;
         for (const ui::TextPiece& piece : script_->pieces) {

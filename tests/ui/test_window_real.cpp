@@ -31,7 +31,9 @@ QString starter() { return QStringLiteral(HEARTH_SOURCE_DIR "/resources/starter/
 
 struct Stage {
     Worker worker{std::make_unique<RuntimeEngine>()};
-    AppContext context{.worker = worker};
+    QTemporaryDir chats;
+    Store store{chats.filePath(QStringLiteral("chats.db"))};
+    AppContext context{.worker = worker, .store = store};
     MainWindow window{context};
 
     Stage() {

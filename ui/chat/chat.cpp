@@ -1,5 +1,6 @@
 #include "ui/chat/chat.h"
 
+#include <QDateTime>
 #include <QRandomGenerator>
 
 namespace hearth::ui {
@@ -7,9 +8,23 @@ namespace {
 
 using State = ConversationModel::State;
 
+constexpr int save_ms = 2000;        ///< at most so much of a reply is lost with the power
+constexpr qsizetype title_length = 60;
+
+/// The first line that says something.
+QString titleOf(const QString& question) {
+    for (const QString& line : question.split(u'\n')) {
+        const QString words = line.simplified();
+        if (words.isEmpty()) continue;
+        return words.size() <= title_length ? words : words.left(title_length - 1).trimmed() + QChar(0x2026);
+    }
+    return {};
+}
+
 }  // namespace
 
-Chat::Chat(Worker& worker, QObject* parent) : QObject(parent), worker_(worker) {
+Chat::Chat(Worker& worker, Store& store, const ChatRecord& record, QObject* parent)
+    : QObject(parent), worker_(worker), store_(store), record_(record) {
     connect(&worker_, &Worker::textArrived, this, [this](quint64 request, const QList<TextPiece>& pieces) {
         if (request == request_) messages_.append(pieces, worker_.statistics().seconds);
     });
@@ -30,17 +45,86 @@ Chat::Chat(Worker& worker, QObject* parent) : QObject(parent), worker_(worker) {
     });
     connect(&worker_, &Worker::busyChanged, this, &Chat::changed);
     connect(&worker_, &Worker::modelChanged, this, &Chat::changed);
+    connect(&messages_, &ConversationModel::messageChanged, this, &Chat::keep);
+    connect(&messages_, &ConversationModel::leafChanged, this, &Chat::keepRecord);
+    saving_.setSingleShot(true);
+    saving_.setInterval(save_ms);
+    connect(&saving_, &QTimer::timeout, this, &Chat::keepChanged);
+    if (record_.id == 0) return;
+    loaded_ = false;
+    connect(&store_, &Store::loaded, this, [this](qint64 chat, const QList<MessageRecord>& messages) {
+        if (loaded_ || chat != record_.id) return;
+        loaded_ = true;
+        messages_.load(messages, record_.leaf);
+        Q_EMIT changed();
+        Q_EMIT loaded();
+    });
+    connect(&store_, &Store::chatChanged, this, [this](qint64 chat) {
+        if (chat != record_.id) return;
+        record_.title = store_.chats().value(chat).title;
+        record_.folder = store_.chats().value(chat).folder;
+        Q_EMIT changed();
+    });
+    store_.load(record_.id);
 }
 
-void Chat::setSystemPrompt(const QString& text) { system_prompt_ = text.trimmed(); }
+Chat::~Chat() {
+    if (!replying()) return;
+    worker_.stop(request_);
+    messages_.endReply(State::Interrupted, {}, {});
+}
 
-bool Chat::canSend() const { return worker_.model().has_value() && !worker_.busy(); }
+void Chat::keepRecord() {
+    record_.leaf = messages_.leaf();
+    if (record_.id != 0) store_.save(record_);
+}
+
+void Chat::keep(qint64 message, bool at_once) {
+    if (at_once) {
+        const MessageRecord& m = messages_.record(message);
+        if (record_.id == 0) {
+            record_.id = newId();
+            record_.created = QDateTime::currentMSecsSinceEpoch();
+            record_.title = titleOf(m.text);
+        }
+        record_.updated = QDateTime::currentMSecsSinceEpoch();
+        keepRecord();
+        unsaved_ = message;
+        return keepChanged();
+    }
+    unsaved_ = message;
+    if (!saving_.isActive()) saving_.start();
+}
+
+void Chat::keepChanged() {
+    saving_.stop();
+    if (unsaved_ == 0) return;
+    MessageRecord m = messages_.record(std::exchange(unsaved_, 0));
+    if (m.id == 0) return;
+    m.chat = record_.id;
+    store_.save(m);
+}
+
+void Chat::setSystemPrompt(const QString& text) {
+    record_.system_prompt = text.trimmed();
+    keepRecord();
+}
+
+void Chat::setChoices(const ReplyChoices& choices) {
+    record_.options = choices.toJson();
+    keepRecord();
+    Q_EMIT changed();
+}
+
+bool Chat::canSend() const { return loaded_ && worker_.model().has_value() && !worker_.busy(); }
 bool Chat::canRegenerate() const { return canSend() && messages_.lastRow(Role::User) >= 0; }
 bool Chat::canEdit() const { return canRegenerate(); }
 
-QString Chat::lastQuestion() const {
-    const int row = messages_.lastRow(Role::User);
-    return row < 0 ? QString() : messages_.index(row).data(ConversationModel::TextRole).toString();
+bool Chat::canResume() const {
+    const int row = messages_.rowCount() - 1;
+    const State state = messages_.lastState();
+    return canSend() && row >= 0 && messages_.lastRow(Role::Assistant) == row && state != State::Complete &&
+           !messages_.index(row).data(ConversationModel::TextRole).toString().isEmpty();
 }
 
 QString Chat::lastAnswer() const {
@@ -54,23 +138,32 @@ void Chat::send(const QString& text) {
     ask();
 }
 
-void Chat::replaceLastQuestion(const QString& text) {
+void Chat::edit(int row, const QString& text) {
     if (!canEdit() || text.trimmed().isEmpty()) return;
-    messages_.truncate(messages_.lastRow(Role::User));
+    messages_.truncate(row);
     send(text);
 }
 
-void Chat::regenerate() {
+void Chat::regenerate(int row) {
     if (!canRegenerate()) return;
-    messages_.truncate(messages_.lastRow(Role::User) + 1);
+    while (row >= 0 && messages_.index(row).data(ConversationModel::AuthorRole).value<Role>() != Role::User) --row;
+    if (row < 0) return;
+    messages_.truncate(row + 1);
     ask();
 }
 
-void Chat::ask() {
-    const QList<ChatMessage> prompt = messages_.forEngine(system_prompt_);
-    messages_.beginReply(worker_.model()->name);
+void Chat::resume() {
+    if (canResume()) ask(true);
+}
+
+void Chat::ask(bool resumes) {
+    const QList<ChatMessage> prompt = messages_.forEngine(record_.system_prompt);
+    if (resumes) messages_.resumeReply();
+    else messages_.beginReply(worker_.model()->name);
     stopping_ = false;
-    request_ = worker_.reply(prompt, {.seed = QRandomGenerator::global()->generate64()});
+    request_ = worker_.reply(prompt, {.seed = QRandomGenerator::global()->generate64(),
+                                      .choices = choices().over(defaults_),
+                                      .resumes = resumes});
     Q_EMIT changed();
 }
 
@@ -81,11 +174,33 @@ void Chat::stop() {
     Q_EMIT changed();
 }
 
+void Chat::selectBranch(int row, int step) {
+    if (!replying()) messages_.selectBranch(row, step);
+}
+
+void Chat::remove(int row) {
+    if (replying()) return;
+    removed_ = messages_.remove(row);
+    QList<qint64> ids;
+    for (const MessageRecord& m : removed_) ids << m.id;
+    store_.removeMessages(ids);
+    Q_EMIT changed();
+}
+
+void Chat::undoRemove() {
+    if (replying()) return;
+    messages_.restore(removed_);
+    for (MessageRecord& m : removed_) m.chat = record_.id;
+    store_.save(std::exchange(removed_, {}));
+    Q_EMIT changed();
+}
+
 void Chat::end(quint64 request, State state, const Outcome& outcome, const QStringList& notes) {
     if (request != request_) return;
     request_ = 0;
     stopping_ = false;
     messages_.endReply(state, outcome, notes);
+    messages_.setOutside(outcome.left_out);
     Q_EMIT changed();
     Q_EMIT replied();
 }

@@ -15,7 +15,7 @@ ChatPane::ChatPane(QWidget* parent)
       empty_title_(new QLabel),
       empty_text_(new QLabel),
       edit_hint_(new QLabel(
-          tr("You are changing your last message; sending it replaces what followed. Esc leaves it as it was."))),
+          tr("You are changing a message. Sending it begins a branch; what followed stays, one step aside. Esc leaves all as it was."))),
       empty_button_(new QPushButton),
       button_(new QPushButton),
       input_(new InputBox) {
@@ -62,9 +62,18 @@ ChatPane::ChatPane(QWidget* parent)
 
     connect(input_, &InputBox::sendRequested, this, &ChatPane::send);
     connect(input_, &InputBox::editLastRequested, this, &ChatPane::editLast);
-    connect(input_, &QPlainTextEdit::textChanged, this, &ChatPane::refresh);
-    connect(view_, &ChatView::editRequested, this, &ChatPane::editLast);
-    connect(view_, &ChatView::regenerateRequested, this, &ChatPane::regenerate);
+    connect(input_, &QPlainTextEdit::textChanged, this, [this] {
+        refresh();
+        if (!editing()) Q_EMIT draftChanged();
+    });
+    connect(view_, &ChatView::editRequested, this, &ChatPane::edit);
+    connect(view_, &ChatView::removeRequested, this, &ChatPane::remove);
+    connect(view_, &ChatView::regenerateRequested, this, [this](int row) {
+        chat_->regenerate(row);
+        view_->scrollToEnd();
+    });
+    connect(view_, &ChatView::resumeRequested, this, [this] { chat_->resume(); });
+    connect(view_, &ChatView::branchRequested, this, [this](int row, int step) { chat_->selectBranch(row, step); });
     connect(empty_button_, &QPushButton::clicked, this, &ChatPane::emptyStateButtonClicked);
     connect(button_, &QPushButton::clicked, this, [this] {
         if (chat_ != nullptr && chat_->replying()) stop();
@@ -83,6 +92,7 @@ void ChatPane::setChat(Chat* chat) {
     chat_ = chat;
     view_->setModel(&chat_->messages());
     connect(chat_, &Chat::changed, this, &ChatPane::refresh);
+    connect(&chat_->messages(), &QAbstractItemModel::modelReset, this, &ChatPane::refresh);
 #if QT_VERSION >= QT_VERSION_CHECK(6, 8, 0)
     connect(chat_, &Chat::replied, this, [this] {
         if (!QAccessible::isActive()) return;
@@ -109,22 +119,18 @@ void ChatPane::refresh() {
     button_->setEnabled(replying ? !stopping
                                  : chat_ != nullptr && chat_->canSend() && !input_->toPlainText().trimmed().isEmpty());
     view_->setIdle(chat_ != nullptr && chat_->canSend());
-    pages_->setCurrentIndex(chat_ != nullptr && !chat_->messages().isEmpty() ? 1 : 0);
+    view_->setResumable(chat_ != nullptr && chat_->canResume());
+    pages_->setCurrentIndex(chat_ != nullptr && !(chat_->messages().isEmpty() && chat_->isLoaded()) ? 1 : 0);
 }
 
 void ChatPane::send() {
     const QString text = input_->toPlainText().trimmed();
     if (chat_ == nullptr || text.isEmpty() || !chat_->canSend()) return;
-    const bool replace = editing_;
-    editing_ = false;
-    input_->clear();
-    edit_hint_->hide();
-    if (replace) {
-        Q_EMIT editingChanged(false);
-        chat_->replaceLastQuestion(text);
-    } else {
-        chat_->send(text);
-    }
+    const int row = chat_->messages().rowOf(editing_);
+    if (editing()) stopEditing();
+    else input_->clear();
+    if (row >= 0) chat_->edit(row, text);
+    else chat_->send(text);
     view_->scrollToEnd();
     input_->setFocus();
 }
@@ -135,26 +141,48 @@ void ChatPane::stop() {
 
 void ChatPane::regenerate() {
     if (chat_ == nullptr || !chat_->canRegenerate()) return;
-    chat_->regenerate();
+    chat_->regenerate(chat_->messages().rowCount() - 1);
     view_->scrollToEnd();
 }
 
 void ChatPane::editLast() {
-    if (chat_ == nullptr || !chat_->canEdit() || editing_) return;
-    editing_ = true;
+    if (chat_ != nullptr) edit(chat_->messages().lastRow(Role::User));
+}
+
+void ChatPane::edit(int row) {
+    if (chat_ == nullptr || row < 0 || !chat_->canEdit()) return;
+    if (!editing()) draft_ = input_->toPlainText();
+    const QModelIndex index = chat_->messages().index(row);
+    editing_ = index.data(ConversationModel::IdRole).toLongLong();
     edit_hint_->show();
-    input_->setPlainText(chat_->lastQuestion());
+    input_->setPlainText(index.data(ConversationModel::TextRole).toString());
     input_->moveCursor(QTextCursor::End);
     input_->setFocus();
     Q_EMIT editingChanged(true);
 }
 
-void ChatPane::cancelEdit() {
-    if (!editing_) return;
-    editing_ = false;
+void ChatPane::remove(int row) {
+    if (chat_ == nullptr || chat_->replying()) return;
+    cancelEdit();
+    chat_->remove(row);
+    banner_->say(tr("The message and what followed it are deleted."), tr("Undo"), [this] { chat_->undoRemove(); });
+}
+
+/// Back to what was being written before.
+void ChatPane::stopEditing() {
+    editing_ = 0;
     edit_hint_->hide();
-    input_->clear();
+    setDraft(std::exchange(draft_, {}));
     Q_EMIT editingChanged(false);
+}
+
+void ChatPane::cancelEdit() {
+    if (editing()) stopEditing();
+}
+
+void ChatPane::setDraft(const QString& text) {
+    input_->setPlainText(text);
+    input_->moveCursor(QTextCursor::End);
 }
 
 void ChatPane::resizeEvent(QResizeEvent* event) {

@@ -26,27 +26,35 @@ public:
     ChatView& view() { return *view_; }
     InputBox& input() { return *input_; }
     Banner& banner() { return *banner_; }
-    bool editing() const { return editing_; }
+    bool editing() const { return editing_ != 0; }
+    /// What is written and not sent, unless it is a change of an old message.
+    QString draft() const { return editing() ? draft_ : input_->toPlainText(); }
+    void setDraft(const QString& text);
 
 public Q_SLOTS:
     void send();
     void stop();
     void regenerate();
     void editLast();
+    void edit(int row);
+    void remove(int row);
     void cancelEdit();
 
 Q_SIGNALS:
     void emptyStateButtonClicked();
     void editingChanged(bool editing);
+    void draftChanged();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     void refresh();
+    void stopEditing();
 
     Chat* chat_ = nullptr;
-    bool editing_ = false;
+    qint64 editing_ = 0;   ///< the message that is being changed, or 0
+    QString draft_;        ///< what stood in the box before that
     Banner* banner_;
     QStackedWidget* pages_;
     ChatView* view_;

@@ -38,22 +38,43 @@ void ChatView::setModel(QAbstractItemModel* model) {
         connect(model_, &QAbstractItemModel::rowsRemoved, this,
                 [this](const QModelIndex&, int first, int last) { rowsRemoved(first, last); });
         connect(model_, &QAbstractItemModel::modelReset, this, &ChatView::reset);
-        connect(model_, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex& from, const QModelIndex& to) {
-            const Anchor held = anchor();
-            const double begin = viewTop(), end = begin + viewport()->height();
-            for (int r = from.row(); r <= to.row(); ++r) {
-                Row& row = rows_[static_cast<size_t>(r)];
-                const bool in_sight = row.top <= end && row.top + row.item.height() >= begin;
-                if (in_sight || following_) row.item.update(model_->index(r, 0), style_);
-                else row.item.estimate(model_->index(r, 0), style_);
-            }
-            relayout(held);
-        });
+        connect(model_, &QAbstractItemModel::dataChanged, this,
+                [this](const QModelIndex& from, const QModelIndex& to) { rowsChanged(from.row(), to.row()); });
     }
     reset();
 }
 
+void ChatView::rowsChanged(int first, int last) {
+    const Anchor held = anchor();
+    const double begin = viewTop(), end = begin + viewport()->height();
+    double dirty_from = rows_[static_cast<size_t>(first)].top;
+    for (int r = first; r <= last; ++r) {
+        Row& row = rows_[static_cast<size_t>(r)];
+        const bool in_sight = row.top <= end && row.top + row.item.height() >= begin;
+        if (in_sight || following_) {
+            const double from = row.item.update(model_->index(r, 0), style_);
+            if (first == last) dirty_from += from;
+        } else {
+            row.item.estimate(model_->index(r, 0), style_);
+        }
+    }
+    relayout(held, dirty_from);
+}
+
+void ChatView::setResumable(bool resumable) {
+    if (resumable == resumable_) return;
+    resumable_ = resumable;
+    viewport()->update();
+}
+
+void ChatView::scrollToMessage(int row) {
+    if (row < 0 || row >= static_cast<int>(rows_.size())) return;
+    following_ = false;
+    relayout({row, -style_.em()});
+}
+
 void ChatView::setIdle(bool idle) {
+    if (idle == idle_) return;
     idle_ = idle;
     viewport()->update();
 }
@@ -144,9 +165,10 @@ bool ChatView::layOutVisible() {
     return changed;
 }
 
-void ChatView::relayout(const Anchor& anchor) {
+void ChatView::relayout(const Anchor& anchor, double dirty_from) {
     if (arranging_) return;
     arranging_ = true;
+    const int scrolled_from = verticalScrollBar()->value();
     // Laying out what comes into sight may change heights and so what is in sight; that settles after a few rounds.
     for (int round = 0; round < 8; ++round) {
         stack();
@@ -155,10 +177,20 @@ void ChatView::relayout(const Anchor& anchor) {
         else if (anchor.row >= 0 && anchor.row < static_cast<int>(rows_.size()))
             bar->setValue(static_cast<int>(rows_[static_cast<size_t>(anchor.row)].top + anchor.offset));
         if (!layOutVisible()) break;
+        dirty_from = 0;
     }
     arranging_ = false;
     showNewerButton();
-    viewport()->update();
+    repaintFrom(dirty_from, scrolled_from);
+}
+
+/// What has only moved up or down is moved, not painted again: while a long reply streams most of it stays as it is.
+void ChatView::repaintFrom(double dirty_from, int scrolled_from) {
+    const int moved = scrolled_from - verticalScrollBar()->value(), page = viewport()->height();
+    const int dirty = static_cast<int>(std::floor(dirty_from)) - verticalScrollBar()->value() - 1;
+    if (dirty <= 0 || std::abs(moved) >= page || hasFocus() || newer_->isVisible()) return viewport()->update();
+    if (moved != 0) viewport()->scroll(0, moved, viewport()->rect());
+    viewport()->update(0, dirty, viewport()->width(), page - dirty);
 }
 
 void ChatView::showNewerButton() {
@@ -198,13 +230,18 @@ void ChatView::changeEvent(QEvent* event) {
 }
 
 MessageItem::Options ChatView::options(int row) const {
-    const auto is = [&](Role author) {
-        for (int r = model_->rowCount() - 1; r >= 0; --r)
-            if (model_->index(r, 0).data(ConversationModel::AuthorRole).value<Role>() == author) return r == row;
-        return false;
-    };
-    return {
-        .last_question = is(Role::User), .last_reply = is(Role::Assistant), .idle = idle_, .hovered = row == hovered_};
+    const QModelIndex index = model_->index(row, 0);
+    // The last message, and the question that it answers, show what can be done with them without being pointed at.
+    const int last = model_->rowCount() - 1;
+    const bool outside = index.data(ConversationModel::OutsideRole).toBool();
+    const bool outside_above = row > 0 && index.siblingAtRow(row - 1).data(ConversationModel::OutsideRole).toBool();
+    return {.last = row >= last - 1,
+            .idle = idle_,
+            .hovered = row == hovered_,
+            .divider = outside_above && !outside,
+            .branch = index.data(ConversationModel::BranchRole).toInt(),
+            .branches = index.data(ConversationModel::BranchesRole).toInt(),
+            .resumable = resumable_ && row == last};
 }
 
 bool ChatView::selectionOf(int row, MessageItem::Selection& selection) const {
@@ -229,6 +266,7 @@ void ChatView::paintEvent(QPaintEvent* event) {
         const QPointF origin(left(), row.top - top);
         painter.save();
         painter.translate(origin);
+        if (model_->index(r, 0).data(ConversationModel::OutsideRole).toBool()) painter.setOpacity(0.55);
         row.item.paint(painter, model_->index(r, 0), style_, options(r), selected ? &selection : nullptr,
                        QRectF(event->rect()).translated(-origin));
         painter.restore();

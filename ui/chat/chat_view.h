@@ -20,8 +20,11 @@ public:
 
     void setModel(QAbstractItemModel* model);
     QAbstractItemModel* model() const { return model_; }
-    /// Whether nothing is being answered: only then may the last question be edited and answered again.
+    /// Whether nothing is being answered: only then may questions be edited and answered again.
     void setIdle(bool idle);
+    /// Whether the last reply was cut off and can go on.
+    void setResumable(bool resumable);
+    void scrollToMessage(int row);
     void scrollToEnd();
     bool following() const { return following_; }
     QString selectedText() const;
@@ -36,10 +39,16 @@ public:
 
 public Q_SLOTS:
     void copy();
+    /// Asks for another branch of the lowest message in sight that has some.
+    void stepBranch(int step);
 
 Q_SIGNALS:
-    void editRequested();
-    void regenerateRequested();
+    void editRequested(int row);
+    void regenerateRequested(int row);
+    void resumeRequested();
+    void branchRequested(int row, int step);
+    void removeRequested(int row);
+    void saveCodeRequested(const QString& code, const QString& language);
     void linkActivated(const QString& target);
     void copied(const QString& what);
 
@@ -71,7 +80,11 @@ private:
     void reset();
     void restyle();
     /// Lays out what is in sight and sets the scroll bar, holding `anchor` (or the end, when following).
-    void relayout(const Anchor& anchor);
+    /// `dirty_from`: what stands above, in pixels from the top of all messages, looks as before and has not moved among them.
+    void relayout(const Anchor& anchor, double dirty_from = 0);
+    void rowsChanged(int first, int last);
+    void repaintFrom(double dirty_from, int scrolled_from);
+    int currentRow() const;
     Anchor anchor() const;
     int rowAt(double y) const;
     void stack();
@@ -93,7 +106,7 @@ private:
     };
     mutable std::vector<Row> rows_;  ///< mutable: copying lays out what had been released
     ChatStyle style_;
-    bool following_ = true, idle_ = true, arranging_ = false, selecting_ = false;
+    bool following_ = true, idle_ = true, resumable_ = false, arranging_ = false, selecting_ = false;
     int hovered_ = -1;
     Place anchor_, cursor_;
     QPoint pressed_;

@@ -21,7 +21,7 @@ ChatView::Place ChatView::placeAt(const QPoint& point) const {
     const MessageItem& item = rows_[static_cast<size_t>(row)].item;
     if (!item.laidOut()) return {row, {}};
     // Beside or between texts the nearest one counts; options without buttons, so that those do not hide it.
-    const MessageItem::Hit hit = item.hit(inItem(row, point), {.last_reply = true});
+    const MessageItem::Hit hit = item.hit(inItem(row, point), {});
     return {row, {std::max(0, hit.segment), std::max(0, hit.position)}};
 }
 
@@ -43,8 +43,16 @@ void ChatView::act(int row, const MessageItem::Hit& hit) {
         case MessageItem::Action::Fold:
             model_->setData(index, !index.data(ConversationModel::FoldedRole).toBool(), ConversationModel::FoldedRole);
             break;
-        case MessageItem::Action::Edit: Q_EMIT editRequested(); break;
-        case MessageItem::Action::Regenerate: Q_EMIT regenerateRequested(); break;
+        case MessageItem::Action::SaveCode: {
+            const MessageItem& item = rows_[static_cast<size_t>(row)].item;
+            Q_EMIT saveCodeRequested(item.segmentText(hit.segment), item.segmentLanguage(hit.segment));
+            break;
+        }
+        case MessageItem::Action::Edit: Q_EMIT editRequested(row); break;
+        case MessageItem::Action::Regenerate: Q_EMIT regenerateRequested(row); break;
+        case MessageItem::Action::Resume: Q_EMIT resumeRequested(); break;
+        case MessageItem::Action::Previous: Q_EMIT branchRequested(row, -1); break;
+        case MessageItem::Action::Next: Q_EMIT branchRequested(row, 1); break;
         case MessageItem::Action::None: break;
     }
 }
@@ -106,6 +114,25 @@ void ChatView::contextMenuEvent(QContextMenuEvent* event) {
     QAction* selection = menu->addAction(tr("&Copy"), this, &ChatView::copy);
     selection->setEnabled(hasSelection());
     menu->addAction(tr("Copy &message"), this, [this, row] { act(row, {.action = MessageItem::Action::Copy}); });
+    const QModelIndex index = model_->index(row, 0);
+    const bool reply = index.data(ConversationModel::AuthorRole).value<Role>() == Role::Assistant;
+    if (reply) {
+        const int rating = index.data(ConversationModel::RatingRole).toInt();
+        const auto rate = [&](const QString& label, int value) {
+            QAction* action = menu->addAction(label, this, [this, row, rating, value] {
+                model_->setData(model_->index(row, 0), rating == value ? 0 : value, ConversationModel::RatingRole);
+            });
+            action->setCheckable(true);
+            action->setChecked(rating == value);
+        };
+        rate(tr("&Good reply"), 1);
+        rate(tr("&Bad reply"), -1);
+    }
+    menu->addSeparator();
+    menu->addAction(tr("&Edit"), this, [this, row] { Q_EMIT editRequested(row); })->setEnabled(idle_ && !reply);
+    menu->addAction(tr("&Regenerate"), this, [this, row] { Q_EMIT regenerateRequested(row); })->setEnabled(idle_);
+    menu->addAction(tr("&Delete from here"), this, [this, row] { Q_EMIT removeRequested(row); })->setEnabled(idle_);
+    menu->addSeparator();
     menu->addAction(tr("Select &all"), this, &ChatView::selectAll);
     menu->popup(event->globalPos());
 }
@@ -133,12 +160,26 @@ QString ChatView::selectedText() const {
     return parts.join(QStringLiteral("\n\n"));
 }
 
+/// The lowest message down to the end of the screen that has branches; −1 = none.
+int ChatView::currentRow() const {
+    const double bottom = viewTop() + viewport()->height();
+    for (int r = rowAt(bottom); r >= 0; --r)
+        if (model_->index(r, 0).data(ConversationModel::BranchesRole).toInt() > 1) return r;
+    return -1;
+}
+
+void ChatView::stepBranch(int step) {
+    if (const int row = rows_.empty() ? -1 : currentRow(); row >= 0) Q_EMIT branchRequested(row, step);
+}
+
 void ChatView::copy() { copyText(selectedText(), tr("Copied")); }
 
 void ChatView::keyPressEvent(QKeyEvent* event) {
     QScrollBar* bar = verticalScrollBar();
     if (event->matches(QKeySequence::Copy)) return copy();
     if (event->matches(QKeySequence::SelectAll)) return selectAll();
+    if (event->key() == Qt::Key_Left || event->key() == Qt::Key_Right)
+        return stepBranch(event->key() == Qt::Key_Left ? -1 : 1);
     switch (event->key()) {
         case Qt::Key_Home: bar->setValue(0); break;
         case Qt::Key_End: scrollToEnd(); break;

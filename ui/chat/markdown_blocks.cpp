@@ -40,6 +40,7 @@ public:
         while (at < source.size()) {
             qsizetype end = source.indexOf(u'\n', at);
             if (end < 0) end = source.size() - 1;
+            at_ = at;
             take(source.mid(at, end + 1 - at));
             at = end + 1;
         }
@@ -67,11 +68,12 @@ private:
         if (is_fence) {
             if (fence.indent == 0) {
                 flush();
+                begin_ = at_;
                 own_ = true;
                 language_ = fence.rest.left(fence.rest.indexOf(u' ') < 0 ? fence.rest.size() : fence.rest.indexOf(u' '))
                                 .toString();
             } else {
-                text_ += whole;   // inside a list or a quotation: rendered with what is around it
+                add(whole);   // inside a list or a quotation: rendered with what is around it
             }
             in_fence_ = true;
             open_ = fence;
@@ -83,14 +85,19 @@ private:
             if (blank_ && margin && !(marker && in_list_)) flush();
             if (margin && marker) in_list_ = true;
         }
-        text_ += whole;
+        add(whole);
         blank_ = blank;
+    }
+
+    void add(QStringView line) {
+        if (text_.isEmpty()) begin_ = at_;
+        text_ += line;
     }
 
     void flush() {
         if (own_ || !text_.trimmed().isEmpty()) {
             if (own_ && text_.endsWith(u'\n')) text_.chop(1);
-            blocks_.push_back({own_, language_, text_});
+            blocks_.push_back({own_, language_, text_, begin_});
         }
         text_.clear();
         language_.clear();
@@ -99,6 +106,7 @@ private:
 
     QList<MarkdownBlock> blocks_;
     QString text_, language_;
+    qsizetype at_ = 0, begin_ = 0;
     Fence open_;
     bool in_fence_ = false, own_ = false, in_list_ = false, blank_ = false;
 };
@@ -106,5 +114,16 @@ private:
 }  // namespace
 
 QList<MarkdownBlock> splitMarkdown(QStringView source) { return Splitter().split(source); }
+
+QList<MarkdownBlock> splitFurther(QStringView source, QList<MarkdownBlock> before) {
+    if (before.size() < 2) return splitMarkdown(source);
+    const qsizetype begin = before[before.size() - 2].begin;
+    before.resize(before.size() - 2);
+    for (MarkdownBlock& block : splitMarkdown(source.mid(begin))) {
+        block.begin += begin;
+        before.push_back(std::move(block));
+    }
+    return before;
+}
 
 }  // namespace hearth::ui

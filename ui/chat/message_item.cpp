@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/chat/code_highlighter.h"
 #include "ui/chat/conversation_model.h"
-#include "ui/chat/markdown_blocks.h"
 
 namespace hearth::ui {
 namespace {
@@ -35,8 +35,10 @@ std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
     if (isUser(index)) {
         all.push_back({Kind::Note, body, {}});   // what people type is shown as they typed it
     } else {
-        for (MarkdownBlock& block : splitMarkdown(body))
-            all.push_back({block.code ? Kind::Code : Kind::Prose, std::move(block.text), std::move(block.language)});
+        blocks_ = body.startsWith(split_) ? splitFurther(body, std::move(blocks_)) : splitMarkdown(body);
+        split_ = body;
+        for (const MarkdownBlock& block : blocks_)
+            all.push_back({block.code ? Kind::Code : Kind::Prose, block.text, block.language});
     }
     for (const QString& note : index.data(Model::NotesRole).toStringList()) all.push_back({Kind::Note, note, {}});
     return all;
@@ -44,15 +46,21 @@ std::vector<MessageItem::Wanted> MessageItem::wanted(const QModelIndex& index) {
 
 void MessageItem::fill(Segment& segment, const Wanted& wanted, const ChatStyle& style) {
     const bool grows = segment.document && segment.kind == wanted.kind && segment.kind != Kind::Prose &&
-                       wanted.source.startsWith(segment.source);
+                       (!segment.source.isEmpty() || segment.kind != Kind::Code) &&
+                       segment.language == wanted.language && wanted.source.startsWith(segment.source);
     if (grows) {
         segment.document->append(wanted.source.mid(segment.source.size()));
     } else {
+        segment.highlighter.reset();
         segment.document = std::make_unique<MarkdownDocument>();
         segment.document->setDefaultFont(wanted.kind == Kind::Thinking ? smaller(style.font) : style.font);
         if (wanted.kind == Kind::Prose) segment.document->setSource(wanted.source, style.palette);
-        else if (wanted.kind == Kind::Code) segment.document->setCode(wanted.source);
-        else segment.document->setPlainText(wanted.source);
+        else if (wanted.kind == Kind::Code) {
+            segment.document->setCode(wanted.source);
+            // With the first line of code the name of the language is whole.
+            if (!wanted.source.isEmpty())
+                segment.highlighter = highlighterFor(*segment.document, wanted.language, style.palette);
+        } else segment.document->setPlainText(wanted.source);
     }
     segment.kind = wanted.kind;
     segment.source = wanted.source;
@@ -69,23 +77,36 @@ void MessageItem::estimate(const QModelIndex& index, const ChatStyle& style) {
 
 void MessageItem::release() {
     segments_.clear();
+    blocks_.clear();
+    split_.clear();
     laid_out_ = false;
 }
 
-void MessageItem::update(const QModelIndex& index, const ChatStyle& style) {
+double MessageItem::update(const QModelIndex& index, const ChatStyle& style) {
+    const bool fresh = !laid_out_;
+    const double footer = footer_.top();
     if (font_ != style.font) segments_.clear();
     font_ = style.font;
     user_ = isUser(index);
     std::vector<Wanted> all = wanted(index);
     if (segments_.size() > all.size()) segments_.resize(all.size());
+    const auto top = [](const Segment& s) { return (s.box.isNull() ? s.text : s.box).top(); };
+    double from = footer;
+    size_t first = all.size();
     for (size_t i = 0; i < all.size(); ++i) {
         if (i == segments_.size()) segments_.emplace_back();
         Segment& s = segments_[i];
-        if (!s.document || s.kind != all[i].kind || s.source != all[i].source) fill(s, all[i], style);
-        s.language = all[i].language;
+        if (!s.document || s.kind != all[i].kind || s.source != all[i].source || s.language != all[i].language) {
+            if (s.document) from = std::min(from, top(s));
+            first = std::min(first, i);
+            fill(s, all[i], style);
+        }
     }
     place(index, style);
     laid_out_ = true;
+    const bool thinks = !fold_.isNull() && stateOf(index) == Model::State::Streaming;
+    if (fresh || thinks) return 0;
+    return std::min({from, footer_.top(), first < all.size() ? top(segments_[first]) : footer_.top()});
 }
 
 void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
@@ -103,14 +124,16 @@ void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
         const bool code = s.kind == Kind::Code;
         const double inset = code ? pad : s.kind == Kind::Thinking ? pad : 0;
         const double head = code ? std::ceil(em * 1.4) : 0;
-        s.document->setTextWidth(width - 2 * inset);
+        if (s.document->textWidth() != width - 2 * inset) s.document->setTextWidth(width - 2 * inset);
         const double h = std::ceil(s.document->size().height());
         s.text = {left + inset, y + head + (code ? pad * 0.5 : 0), width - 2 * inset, h};
-        s.box = s.copy = {};
+        s.box = s.copy = s.save = {};
         if (code) {
             s.box = {left, y, width, head + h + pad};
             const double label = QFontMetricsF(smaller(style.font)).horizontalAdvance(text("Copy")) + em;
             s.copy = {s.box.right() - label, y, label, head};
+            const double save = QFontMetricsF(smaller(style.font)).horizontalAdvance(text("Save …")) + em;
+            s.save = {s.copy.left() - save, y, save, head};
         }
         y = (code ? s.box.bottom() : s.text.bottom()) + gap;
     }
@@ -136,6 +159,8 @@ QString MessageItem::figures(const QModelIndex& index) {
     QStringList parts;
     if (speed > 0) parts << text("%1 tokens/s").arg(locale.toString(speed, 'f', 1));
     parts << (tokens == 1 ? text("1 token") : text("%1 tokens").arg(locale.toString(tokens)));
+    if (const int rating = index.data(Model::RatingRole).toInt(); rating != 0)
+        parts.prepend(rating > 0 ? text("rated good") : text("rated bad"));
     parts << text("%1 s").arg(locale.toString(index.data(Model::SecondsRole).toDouble(), 'f', 1));
     return parts.join(QStringLiteral(" · "));
 }
@@ -150,24 +175,33 @@ std::vector<MessageItem::Button> MessageItem::buttons(const Options& options) co
         all.push_back({action, label, {right - w, row.top(), w, std::max(row.height(), metrics.height())}});
         right -= w;
     };
-    if (user_) {
-        if (options.last_question && options.idle) add(Action::Edit, text("Edit"));
-        if (options.hovered) add(Action::Copy, text("Copy"));
-    } else if (options.idle || !options.last_reply) {
-        if (options.last_reply) add(Action::Regenerate, text("Regenerate"));
-        add(Action::Copy, text("Copy"));
+    if (options.idle || !options.last) {
+        if (user_) {
+            if (options.hovered) add(Action::Copy, text("Copy"));
+            if (options.idle && (options.hovered || options.last)) add(Action::Edit, text("Edit"));
+        } else {
+            if (options.idle && (options.hovered || options.last)) add(Action::Regenerate, text("Regenerate"));
+            if (options.resumable) add(Action::Resume, text("Continue"));
+            add(Action::Copy, text("Copy"));
+        }
+    }
+    if (options.branches > 1) {
+        add(Action::Next, QStringLiteral("›"));
+        add(Action::None, QStringLiteral("%1/%2").arg(options.branch).arg(options.branches));
+        add(Action::Previous, QStringLiteral("‹"));
     }
     return all;
 }
 
 MessageItem::Hit MessageItem::hit(const QPointF& point, const Options& options) const {
     for (const Button& b : buttons(options))
-        if (b.rect.contains(point)) return {.action = b.action};
+        if (b.action != Action::None && b.rect.contains(point)) return {.action = b.action};
     if (fold_.contains(point)) return {.action = Action::Fold};
     Hit nearest;
     for (int i = 0; i < segments(); ++i) {
         const Segment& s = segments_[static_cast<size_t>(i)];
         if (s.copy.contains(point)) return {.action = Action::CopyCode, .segment = i};
+        if (s.save.contains(point)) return {.action = Action::SaveCode, .segment = i};
         if (point.y() < s.text.top() && nearest.segment >= 0) break;
         const QAbstractTextDocumentLayout* layout = s.document->documentLayout();
         nearest.segment = i;
@@ -180,6 +214,10 @@ MessageItem::Hit MessageItem::hit(const QPointF& point, const Options& options) 
 
 QString MessageItem::segmentText(int segment) const {
     return segment >= 0 && segment < segments() ? segments_[static_cast<size_t>(segment)].source : QString();
+}
+
+QString MessageItem::segmentLanguage(int segment) const {
+    return segment >= 0 && segment < segments() ? segments_[static_cast<size_t>(segment)].language : QString();
 }
 
 QString MessageItem::selectedText(const Selection& selection) const {
@@ -215,6 +253,7 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
                          segment.language.isEmpty() ? text("code") : segment.language);
         painter.setPen(style.palette.color(QPalette::Link));
         painter.drawText(segment.copy, Qt::AlignCenter, text("Copy"));
+        painter.drawText(segment.save, Qt::AlignCenter, text("Save …"));
     } else if (segment.kind == Kind::Thinking) {
         painter.fillRect(QRectF(0, segment.text.top(), 3, segment.text.height()), blended(style.palette, 0.2));
     }
@@ -266,7 +305,24 @@ void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatS
     if (state == Model::State::Waiting) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, text("Reading …"));
     else if (!user_) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, figures(index));
     painter.setPen(style.palette.color(QPalette::Link));
-    for (const Button& b : buttons(options)) painter.drawText(b.rect, Qt::AlignCenter, b.label);
+    for (const Button& b : buttons(options)) {
+        painter.setPen(b.action == Action::None ? muted : style.palette.color(QPalette::Link));
+        painter.drawText(b.rect, Qt::AlignCenter, b.label);
+    }
+    if (options.divider) paintDivider(painter, style);
+}
+
+void MessageItem::paintDivider(QPainter& painter, const ChatStyle& style) const {
+    const double em = style.em();
+    const QRectF line(0, -em * 0.9, style.width, em * 0.9);
+    const QString words = text("The model no longer sees what stands above");
+    painter.setFont(smaller(style.font));
+    painter.setPen(blended(style.palette, 0.62));
+    const double half = QFontMetricsF(smaller(style.font)).horizontalAdvance(words) / 2 + em * 0.5;
+    const double middle = line.center().x(), y = line.center().y();
+    painter.drawText(line, Qt::AlignCenter, words);
+    painter.drawLine(QPointF(0, y), QPointF(middle - half, y));
+    painter.drawLine(QPointF(middle + half, y), QPointF(line.right(), y));
 }
 
 }  // namespace hearth::ui

@@ -6,9 +6,11 @@
 #include <QPainter>
 #include <QPalette>
 #include <QRectF>
+#include <QSyntaxHighlighter>
 #include <memory>
 #include <vector>
 
+#include "ui/chat/markdown_blocks.h"
 #include "ui/chat/markdown_document.h"
 
 namespace hearth::ui {
@@ -25,11 +27,11 @@ struct ChatStyle {
 /// out again while text arrives. Coordinates are relative to the message.
 class MessageItem {
 public:
-    enum class Action { None, Copy, Edit, Regenerate, CopyCode, Fold };
+    enum class Action { None, Copy, Edit, Regenerate, Resume, Previous, Next, CopyCode, SaveCode, Fold };
     /// What lies at a point.
     struct Hit {
         Action action = Action::None;
-        int segment = -1;  ///< of CopyCode, and of text
+        int segment = -1;  ///< of CopyCode and SaveCode, and of text
         int position = -1;  ///< in the segment's text, nearest to the point
         QString link = {};
     };
@@ -42,7 +44,10 @@ public:
         Place from, to;
     };
     struct Options {
-        bool last_question = false, last_reply = false, idle = false, hovered = false;
+        bool last = false, idle = false, hovered = false;   ///< idle: nothing is being answered
+        bool divider = false;   ///< the model sees nothing above this message any more
+        int branch = 1, branches = 1;
+        bool resumable = false;   ///< a reply that was cut off
     };
 
     MessageItem() = default;
@@ -53,8 +58,9 @@ public:
     double height() const { return height_; }
     bool laidOut() const { return laid_out_; }
     void estimate(const QModelIndex& index, const ChatStyle& style);
-    /// Brings the documents to what the row says and lays them out.
-    void update(const QModelIndex& index, const ChatStyle& style);
+    /// Brings the documents to what the row says and lays them out. Returns from where on it looks different, in pixels below
+    /// its top.
+    double update(const QModelIndex& index, const ChatStyle& style);
     /// Forgets the documents, keeps the height.
     void release();
 
@@ -63,6 +69,7 @@ public:
     Hit hit(const QPointF& point, const Options& options) const;
     QString selectedText(const Selection& selection) const;
     QString segmentText(int segment) const;
+    QString segmentLanguage(int segment) const;
     int segments() const { return static_cast<int>(segments_.size()); }
 
 private:
@@ -75,23 +82,27 @@ private:
         Kind kind = Kind::Prose;
         QString source, language;
         std::unique_ptr<MarkdownDocument> document;
-        QRectF text, box, copy;  ///< box and copy: of code
+        std::unique_ptr<QSyntaxHighlighter> highlighter;   ///< of code in a language that is known
+        QRectF text, box, copy, save;  ///< box, copy and save: of code
     };
     struct Button {
         Action action;
         QString label;
         QRectF rect;
     };
-    static std::vector<Wanted> wanted(const QModelIndex& index);
+    std::vector<Wanted> wanted(const QModelIndex& index);
     static void fill(Segment& segment, const Wanted& wanted, const ChatStyle& style);
     void place(const QModelIndex& index, const ChatStyle& style);
     std::vector<Button> buttons(const Options& options) const;
     void paintSegment(QPainter& painter, const Segment& segment, int number, const ChatStyle& style,
                       const Selection* selection, const QRectF& clip) const;
+    void paintDivider(QPainter& painter, const ChatStyle& style) const;
     static QString foldLabel(const QModelIndex& index);
     static QString figures(const QModelIndex& index);
 
     std::vector<Segment> segments_;
+    QString split_;                 ///< the text that blocks_ are of
+    QList<MarkdownBlock> blocks_;
     QRectF bubble_, name_, fold_, footer_;
     double height_ = 0;
     bool laid_out_ = false, user_ = false;

@@ -11,6 +11,11 @@ class Settings {
 public:
     QByteArray windowGeometry() const;
     void setWindowGeometry(const QByteArray& geometry);
+    QByteArray splitter() const;
+    void setSplitter(const QByteArray& state);
+    /// The chat that was shown last; 0 = none.
+    qint64 lastChat() const;
+    void setLastChat(qint64 id);
     /// Points added to the font of the chat.
     int zoom() const;
     void setZoom(int points);

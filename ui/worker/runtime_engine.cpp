@@ -44,6 +44,15 @@ std::string roleName(Role role) {
     return {};
 }
 
+sampling::Parameters chosen(const ReplyChoices& choices, sampling::Parameters of_file) {
+    of_file.temperature = choices.temperature.value_or(of_file.temperature);
+    of_file.top_k = choices.top_k.value_or(of_file.top_k);
+    of_file.top_p = choices.top_p.value_or(of_file.top_p);
+    of_file.min_p = choices.min_p.value_or(of_file.min_p);
+    of_file.penalty_repeat = choices.repeat_penalty.value_or(of_file.penalty_repeat);
+    return of_file;
+}
+
 /// Tokens per second of the last second.
 class Speed {
 public:
@@ -104,6 +113,10 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
                   (threads == 1 ? text("1 thread") : text("%1 threads").arg(threads));
     info.bytes = m.plan().bytes("cpu");
     info.context = m.context();
+    info.can_think = !loaded_->conversation.chatTemplate().capabilities().thinking_switches.empty();
+    info.count_tokens = [tokenizer = m.sharedTokenizer()](const QString& typed) {
+        return static_cast<uint>(tokenizer->encode(typed.toStdString(), {.add_special = false}).size());
+    };
     info.notes = fromStd(m.warnings()) + fromStd(loaded_->conversation.notes());
     if (m.plan().limit.starts_with("main memory")) info.notes << fromStd(m.plan().limit) + QLatin1Char('.');
     return info;
@@ -123,9 +136,11 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
         conversation.messages().push_back({roleName(m.role), m.text.toStdString(), m.thinking.toStdString()});
 
     runtime::ReplyOptions reply;
-    reply.generation.sampling = loaded_->sampling;
+    reply.generation.sampling = chosen(options.choices, loaded_->sampling);
     reply.generation.sampling.seed = options.seed;
-    reply.generation.max_tokens = options.max_tokens;
+    reply.generation.max_tokens = options.choices.max_tokens.value_or(-1);
+    reply.enable_thinking = options.choices.thinking;
+    reply.resume = options.resumes;
     // Old messages leave the prompt, in words, when they no longer fit; a reply itself ends where the context does.
     reply.generation.overflow = runtime::Overflow::shift;
     runtime::Generation& generation = conversation.begin(
@@ -154,6 +169,7 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
     if (end.statistics.generated_tokens > 1 && end.statistics.decode_s > 0)
         outcome.statistics.tokens_per_s = (end.statistics.generated_tokens - 1) / end.statistics.decode_s;
     outcome.notes = fromStd(end.notes);
+    outcome.left_out = static_cast<uint>(end.left_out);
     if (end.reason == runtime::EndReason::max_tokens) outcome.end = End::TokenLimit;
     if (end.reason == runtime::EndReason::context_full) outcome.end = End::ContextFull;
     return outcome;

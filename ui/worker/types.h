@@ -4,6 +4,8 @@
 #include <QMetaType>
 #include <QString>
 #include <QStringList>
+#include <functional>
+#include <optional>
 
 /// What the window asks the engine with and what comes back: plain values, so that no widget sees an engine type.
 namespace hearth::ui {
@@ -21,9 +23,25 @@ struct ChatMessage {
     QString thinking = {};  ///< what an assistant thought before its answer
 };
 
+/// What a user chose about how replies are made; what is not set is as the model file recommends.
+struct ReplyChoices {
+    std::optional<double> temperature = {}, top_p = {}, min_p = {}, repeat_penalty = {};
+    std::optional<int> top_k = {};
+    std::optional<qint64> max_tokens = {};
+    std::optional<bool> thinking = {};   ///< where the template has a switch for it
+    bool operator==(const ReplyChoices&) const = default;
+
+    /// As JSON, with only what is set; what cannot be read back makes no choice.
+    QString toJson() const;
+    static ReplyChoices fromJson(const QString& json);
+    /// These, and where they are silent `others`.
+    ReplyChoices over(const ReplyChoices& others) const;
+};
+
 struct ReplyOptions {
     quint64 seed = 0;
-    qint64 max_tokens = -1;  ///< −1 = until the end
+    ReplyChoices choices = {};
+    bool resumes = false;   ///< the last message is the assistant's, and the reply goes on with it
 };
 
 struct ModelInfo {
@@ -32,6 +50,9 @@ struct ModelInfo {
     quint64 bytes = 0;      ///< that the plan holds on all devices
     uint context = 0;       ///< positions
     QStringList notes = {}; ///< sentences that the user should read
+    bool can_think = false; ///< its template has a switch for thinking
+    /// Tokens of a text; from any thread, at any time.
+    std::function<uint(const QString&)> count_tokens = {};
 };
 
 enum class Channel { Answer, Thinking, ToolCall };
@@ -56,6 +77,7 @@ enum class End { Complete, TokenLimit, ContextFull };
 /// How a request ended that did not fail.
 struct Outcome {
     End end = End::Complete;
+    uint left_out = 0;   ///< of the messages, after a system prompt, that no longer fitted in the context
     Statistics statistics = {};
     QStringList notes = {};  ///< sentences that the user should read
 };

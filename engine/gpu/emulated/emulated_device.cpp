@@ -196,18 +196,22 @@ StreamId EmulatedDevice::createStream() {
 }
 
 void EmulatedDevice::copyIn(StreamId stream, void* device, const void* host, uint64_t bytes) {
+    if (bytes == 0) return;
     state_->add(stream, {{}, [=, this] { std::memcpy(state_->reach(device, bytes), host, bytes); }});
 }
 
 void EmulatedDevice::copyOut(StreamId stream, void* host, const void* device, uint64_t bytes) {
+    if (bytes == 0) return;
     state_->add(stream, {{}, [=, this] { std::memcpy(host, state_->reach(device, bytes), bytes); }});
 }
 
 void EmulatedDevice::copyWithin(StreamId stream, void* to, const void* from, uint64_t bytes) {
+    if (bytes == 0) return;
     state_->add(stream, {{}, [=, this] { std::memmove(state_->reach(to, bytes), state_->reach(from, bytes), bytes); }});
 }
 
 void EmulatedDevice::fill(StreamId stream, void* device, uint8_t value, uint64_t bytes) {
+    if (bytes == 0) return;
     state_->add(stream, {{}, [=, this] { std::memset(state_->reach(device, bytes), value, bytes); }});
 }
 

@@ -12,6 +12,9 @@ std::vector<Check> checks() {
     std::vector<Check> all;
     addNormChecks(all);
     addProductChecks(all);
+    addElementwiseChecks(all);
+    addSparseChecks(all);
+    addAttentionChecks(all);
     return all;
 }
 

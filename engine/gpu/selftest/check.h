@@ -24,15 +24,19 @@ std::vector<Check> checks();
 /// Parts of the list, by kernel.
 void addProductChecks(std::vector<Check>& checks);
 void addNormChecks(std::vector<Check>& checks);
+void addSparseChecks(std::vector<Check>& checks);
+void addElementwiseChecks(std::vector<Check>& checks);
+void addAttentionChecks(std::vector<Check>& checks);
 
 /// `n` values from a normal distribution.
 std::vector<float> normalValues(size_t n, uint32_t seed);
 
-/// Device memory with a copy of `values`, in stream 0.
+/// Device memory with a copy of `values`, which may go afterwards.
 template <typename T>
 Buffer upload(Device& device, std::span<const T> values) {
     Buffer buffer(device, values.size_bytes());
     device.copyIn(0, buffer.address(), values.data(), values.size_bytes());
+    device.synchronize(device.record(0));
     return buffer;
 }
 
