@@ -41,8 +41,8 @@ struct Made {
         return out;
     }
 
-    std::vector<float> run(const cpu::Kernels& kernels, unsigned threads, std::span<const uint32_t> list, Activation activation, bool gated,
-                           std::vector<float>& hidden) const {
+    std::vector<float> run(const cpu::Kernels& kernels, unsigned threads, std::span<const uint32_t> list,
+                           Activation activation, bool gated, std::vector<float>& hidden) const {
         ThreadPool pool(threads);
         cpu::Activations activations;
         activations.set({x.data(), 1, kWidth});
@@ -80,7 +80,8 @@ private slots:
         types.insert(types.end(), floatTypes().begin(), floatTypes().end());
         for (const Isa isa : cpu::availableIsas())
             for (const Type type : types)
-                QTest::addRow("%s %s", std::string(cpu::isaName(isa)).c_str(), std::string(gguf::typeInfo(type).name).c_str())
+                QTest::addRow("%s %s", std::string(cpu::isaName(isa)).c_str(),
+                              std::string(gguf::typeInfo(type).name).c_str())
                     << static_cast<int>(isa) << static_cast<int>(type);
     }
     void values() {
@@ -89,7 +90,8 @@ private slots:
         const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
         const Made& made = madeOf(type);
         const std::vector<float> ups = made.ups(kernels);
-        for (const auto& [activation, gated] : {std::pair(Activation::relu, true), {Activation::drelu, true}, {Activation::relu2, false}}) {
+        for (const auto& [activation, gated] :
+             {std::pair(Activation::relu, true), {Activation::drelu, true}, {Activation::relu2, false}}) {
             std::vector<float> hidden(kNeurons, 77.0f);
             const std::vector<float> out = made.run(kernels, 1, made.positive, activation, gated, hidden);
             std::vector<double> sums(kWidth), magnitudes(kWidth);
@@ -101,7 +103,8 @@ private slots:
                 }
                 ++at;
                 const float up = ups[j] * 0.5f + made.bias[j], high = std::max(up, 0.0f);
-                const float wanted = !gated ? high * high : made.gate[j] * (activation == Activation::drelu ? high : up);
+                const float wanted =
+                    !gated ? high * high : made.gate[j] * (activation == Activation::drelu ? high : up);
                 QCOMPARE(hidden[j], wanted);
                 for (size_t k = 0; k < kWidth; ++k) {
                     const double term = static_cast<double>(wanted) * made.down.values[j * kWidth + k];
@@ -109,7 +112,8 @@ private slots:
                     magnitudes[k] += std::abs(term);
                 }
             }
-            for (size_t k = 0; k < kWidth; ++k) QVERIFY(std::abs(out[k] - sums[k]) <= kNeurons * 0x1p-24 * magnitudes[k]);
+            for (size_t k = 0; k < kWidth; ++k)
+                QVERIFY(std::abs(out[k] - sums[k]) <= kNeurons * 0x1p-24 * magnitudes[k]);
         }
     }
 
@@ -124,7 +128,8 @@ private slots:
         const std::vector<float> all = made.run(kernels, 1, made.everyone, Activation::relu, true, hidden);
         ThreadPool single(1);
         std::vector<float> transposed(kWidth);
-        cpu::multiplyTransposed(kernels, single, made.down.weight, {hidden.data(), 1, kNeurons}, {transposed.data(), 1, kWidth}, true);
+        cpu::multiplyTransposed(kernels, single, made.down.weight, {hidden.data(), 1, kNeurons},
+                                {transposed.data(), 1, kWidth}, true);
         QVERIFY(std::memcmp(transposed.data(), all.data(), kWidth * sizeof(float)) == 0);
         for (const unsigned threads : {1u, 2u, 3u, 4u, 7u}) {
             std::vector<float> some(kNeurons);
