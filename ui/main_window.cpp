@@ -9,14 +9,16 @@
 #include <QStatusBar>
 #include <QUrl>
 
+#include "ui/settings/shortcuts_page.h"
+
 namespace hearth::ui {
 namespace {
 
-QString modelFile(const QMimeData* source) {
+QStringList filesOf(const QMimeData* source) {
+    QStringList paths;
     for (const QUrl& url : source->urls())
-        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive))
-            return url.toLocalFile();
-    return {};
+        if (url.isLocalFile()) paths << url.toLocalFile();
+    return paths;
 }
 
 }  // namespace
@@ -42,7 +44,12 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
 
     Worker& worker = context_.worker;
     connect(&worker, &Worker::busyChanged, this, &MainWindow::refresh);
-    connect(&worker, &Worker::modelChanged, this, &MainWindow::refresh);
+    connect(&worker, &Worker::modelChanged, this, [this] {
+        const auto& model = context_.worker.model();
+        pane_->setCounter(model ? model->count_tokens : nullptr);
+        applyModelDefaults();
+        refresh();
+    });
     connect(&worker, &Worker::finished, this, [this](quint64 request) {
         if (request == load_) loadEnded(nullptr);
     });
@@ -54,8 +61,8 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
     });
     connect(pane_, &ChatPane::emptyStateButtonClicked, this, &MainWindow::chooseModel);
     connect(pane_, &ChatPane::editingChanged, this, &MainWindow::refresh);
-    connect(&pane_->input(), &InputBox::filesDropped, this,
-            [this](const QStringList& paths) { openModel(paths.first()); });
+    connect(&pane_->input(), &InputBox::filesDropped, this, &MainWindow::openFiles);
+    connect(pane_, &ChatPane::attachRequested, this, &MainWindow::chooseAttachment);
     connect(&pane_->view(), &ChatView::linkActivated, this, &MainWindow::openLink);
     connect(&pane_->view(), &ChatView::copied, this,
             [this](const QString& what) { statusBar()->showMessage(what, 2000); });
@@ -66,7 +73,8 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
         geometry.isEmpty() || !restoreGeometry(geometry))
         resize(1080, 700);
     if (!splitter_->restoreState(context_.settings.splitter())) splitter_->setSizes({240, 840});
-    zoomBy(0);
+    ShortcutsPage::restore(menuActions(), context_.settings);
+    applySettings();
     pane_->setFocus();
     if (context_.store.isReady()) restoreSession();
     refresh();
@@ -93,13 +101,19 @@ void MainWindow::makeStatusBar() {
     device_label_ = label("status_device", tr("Device in use"), true);
     speed_label_ = label("status_speed", tr("Speed"), true);
     context_label_ = label("status_context", tr("Context in use"), true);
+    context_bar_ = new QProgressBar;
+    context_bar_->setObjectName(QStringLiteral("context_bar"));
+    context_bar_->setAccessibleName(tr("Context in use"));
+    context_bar_->setTextVisible(false);
+    context_bar_->setFixedSize(fontMetrics().averageCharWidth() * 12, fontMetrics().height() * 2 / 3);
+    statusBar()->addPermanentWidget(context_bar_);
 }
 
 void MainWindow::openModel(const QString& path) {
     // One load at a time, and none under a running reply: both are asked to stop, and this one follows them.
     context_.worker.stop();
     loading_ = QFileInfo(path).fileName();
-    load_ = context_.worker.load(path);
+    load_ = context_.worker.load(path, {.threads = context_.settings.threads()});
     pane_->banner().hide();
     refresh();
 }
@@ -170,6 +184,9 @@ void MainWindow::showFigures() {
     const uint used = chat_ && !chat_->messages().isEmpty() ? now.context_used : 0;
     context_label_->setText(model ? tr("context %1/%2").arg(locale.toString(used), locale.toString(model->context))
                                   : QString());
+    context_bar_->setVisible(model.has_value());
+    context_bar_->setRange(0, model ? static_cast<int>(model->context) : 1);
+    context_bar_->setValue(static_cast<int>(used));
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -181,11 +198,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
 }
 
 void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
-    if (!modelFile(event->mimeData()).isEmpty()) event->acceptProposedAction();
+    if (!filesOf(event->mimeData()).isEmpty()) event->acceptProposedAction();
 }
 
 void MainWindow::dropEvent(QDropEvent* event) {
-    if (const QString path = modelFile(event->mimeData()); !path.isEmpty()) openModel(path);
+    openFiles(filesOf(event->mimeData()));
 }
 
 }  // namespace hearth::ui

@@ -3,6 +3,7 @@
 #include <QAction>
 #include <QLabel>
 #include <QMainWindow>
+#include <QProgressBar>
 #include <QSplitter>
 #include <QTimer>
 #include <functional>
@@ -24,11 +25,17 @@ public:
     ~MainWindow() override;
 
     void openModel(const QString& path);
+    /// Models are loaded, other files attached to the message that is being written.
+    void openFiles(const QStringList& paths);
     ChatPane& pane() { return *pane_; }
     Chat& chat() { return *chat_; }
     ChatListPane& chatList() { return *list_; }
     /// Shows a chat of the store; `message`: to be scrolled to, or 0.
     void openChat(qint64 id, qint64 message = 0);
+    /// Writes what is shown, or all chats, to a file, in the background.
+    void exportTo(const QString& path);
+    void exportAllTo(const QString& path);
+    void importFrom(const QString& path);
 
 protected:
     void closeEvent(QCloseEvent* event) override;
@@ -45,13 +52,21 @@ private:
     void showChat(std::unique_ptr<Chat> chat);
     void restoreSession();
     void removeChat(qint64 id);
-    void saveText(const QString& path, const QString& content);
     void saveCode(const QString& code, const QString& language);
 
     void newChat();
     void chooseModel();
-    void saveConversation();
-    void editSystemPrompt();
+    void chooseExport();
+    void chooseExportAll();
+    void chooseImport();
+    void runExport(const QString& path, const std::function<void()>& work);
+    void editChatSettings();
+    void editSettings();
+    void applySettings();
+    void applyModelDefaults();
+    void chooseAttachment();
+    void tellOfReply();
+    QList<QAction*> menuActions() const;
     void foldThinking();
     void copySelection();
     void zoomBy(int points);
@@ -74,6 +89,7 @@ private:
     quint64 load_ = 0;         ///< the request under way, or 0
     QString loading_;          ///< its file's name
     QTimer meter_;             ///< runs only while something is generated
+    QProgressBar* context_bar_;
     QLabel *model_label_, *device_label_, *speed_label_, *context_label_;
     QAction *regenerate_, *edit_, *stop_, *unload_, *starter_, *fold_, *copy_code_, *save_, *delete_, *resume_;
 };

@@ -3,13 +3,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QDesktopServices>
-#include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QStatusBar>
 #include <QUrl>
-#include <QVBoxLayout>
 
 #include "ui/main_window.h"
 
@@ -26,7 +24,9 @@ void MainWindow::makeMenus() {
     QMenu* file = menuBar()->addMenu(tr("&File"));
     add(file, tr("&New chat"), QKeySequence::New, "new_chat", [this] { newChat(); });
     add(file, tr("&Open model file …"), QKeySequence::Open, "open_model", [this] { chooseModel(); });
-    save_ = add(file, tr("&Save chat as Markdown …"), QKeySequence::Save, "save_chat", [this] { saveConversation(); });
+    save_ = add(file, tr("&Save chat as …"), QKeySequence::Save, "save_chat", [this] { chooseExport(); });
+    add(file, tr("Save &all chats …"), {}, "save_all", [this] { chooseExportAll(); });
+    add(file, tr("&Bring in chats …"), {}, "import", [this] { chooseImport(); });
     add(file, tr("New &folder …"), {}, "new_folder", [this] { list_->newFolder(); });
     add(file, tr("&Rename chat"), QKeySequence(Qt::Key_F2), "rename_chat", [this] {
         if (!list_->tree().hasFocus()) list_->setCurrent(chat_->id());
@@ -54,6 +54,9 @@ void MainWindow::makeMenus() {
         list_->searchLine().selectAll();
     });
 
+    edit->addSeparator();
+    add(edit, tr("S&ettings …"), QKeySequence(Qt::CTRL | Qt::Key_Comma), "settings", [this] { editSettings(); });
+
     QMenu* chat = menuBar()->addMenu(tr("&Chat"));
     regenerate_ = add(chat, tr("&Regenerate reply"), QKeySequence(Qt::CTRL | Qt::Key_R), "regenerate",
                       [this] { pane_->regenerate(); });
@@ -70,8 +73,10 @@ void MainWindow::makeMenus() {
     add(chat, tr("&Next branch"), QKeySequence(Qt::ALT | Qt::Key_Right), "next_branch",
         [this] { pane_->view().stepBranch(1); });
     chat->addSeparator();
-    add(chat, tr("System &prompt …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "system_prompt",
-        [this] { editSystemPrompt(); });
+    add(chat, tr("System &prompt and settings …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), "chat_settings",
+        [this] { editChatSettings(); });
+    add(chat, tr("A&ttach a text file …"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_A), "attach_file",
+        [this] { chooseAttachment(); });
     fold_ = add(chat, tr("Show or hide &thinking"), QKeySequence(Qt::CTRL | Qt::Key_T), "fold_thinking",
                 [this] { foldThinking(); });
 
@@ -119,37 +124,6 @@ void MainWindow::chooseModel() {
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setFileMode(QFileDialog::ExistingFile);
     connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openModel);
-    dialog->open();
-}
-
-void MainWindow::saveConversation() {
-    auto* dialog = new QFileDialog(this, tr("Save the chat"), tr("chat.md"), tr("Markdown (*.md)"));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    dialog->setDefaultSuffix(QStringLiteral("md"));
-    connect(dialog, &QFileDialog::fileSelected, this,
-            [this](const QString& path) { saveText(path, chat_->messages().asMarkdown()); });
-    dialog->open();
-}
-
-void MainWindow::editSystemPrompt() {
-    auto* dialog = new QDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setObjectName(QStringLiteral("system_prompt_dialog"));
-    dialog->setWindowTitle(tr("System prompt"));
-    auto* label = new QLabel(tr("What the model is told before this chat begins:"));
-    auto* text = new QPlainTextEdit(chat_->systemPrompt());
-    label->setBuddy(text);
-    text->setTabChangesFocus(true);
-    auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
-    auto* column = new QVBoxLayout(dialog);
-    column->addWidget(label);
-    column->addWidget(text);
-    column->addWidget(buttons);
-    connect(buttons, &QDialogButtonBox::accepted, dialog, &QDialog::accept);
-    connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::reject);
-    connect(dialog, &QDialog::accepted, this, [this, text] { chat_->setSystemPrompt(text->toPlainText()); });
-    dialog->resize(480, 260);
     dialog->open();
 }
 

@@ -1,10 +1,6 @@
 // Which chat the main window shows, and what becomes of the others.
-#include <QFileDialog>
-#include <QSaveFile>
-#include <QStatusBar>
 #include <algorithm>
 
-#include "ui/chat/code_highlighter.h"
 #include "ui/main_window.h"
 
 namespace hearth::ui {
@@ -70,6 +66,8 @@ void MainWindow::showChat(std::unique_ptr<Chat> chat) {
     pane_->setChat(chat_.get());
     pane_->setDraft(context_.store.draft(chat_->id()));
     connect(chat_.get(), &Chat::changed, this, &MainWindow::refresh);
+    connect(chat_.get(), &Chat::replied, this, &MainWindow::tellOfReply);
+    applyModelDefaults();
     if (before && before->replying()) replying_.push_back(std::move(before));
     list_->setCurrent(chat_->id());
     refresh();
@@ -91,22 +89,6 @@ void MainWindow::removeChat(qint64 id) {
         context_.store.restoreChat(id);
         if (shown && chat_->id() == 0) openChat(id);
     });
-}
-
-void MainWindow::saveCode(const QString& code, const QString& language) {
-    auto* dialog = new QFileDialog(this, tr("Save the code"), tr("code") + u'.' + fileEndingOf(language));
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setAcceptMode(QFileDialog::AcceptSave);
-    connect(dialog, &QFileDialog::fileSelected, this, [this, code](const QString& path) { saveText(path, code + u'\n'); });
-    dialog->open();
-}
-
-void MainWindow::saveText(const QString& path, const QString& content) {
-    QSaveFile file(path);
-    const QByteArray bytes = content.toUtf8();
-    if (file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() && file.commit())
-        statusBar()->showMessage(tr("Saved to %1").arg(path), 4000);
-    else pane_->banner().say(tr("%1 could not be written: %2.").arg(path, file.errorString()));
 }
 
 }  // namespace hearth::ui

@@ -10,6 +10,7 @@
 #include "app/data_folder.h"
 #include "engine/base/error.h"
 #include "ui/main_window.h"
+#include "ui/single_instance.h"
 #include "ui/worker/runtime_engine.h"
 
 namespace {
@@ -41,19 +42,31 @@ int main(int argc, char** argv) {
     parser.addVersionOption();
     parser.addPositionalArgument(
         QStringLiteral("model"),
-        QCoreApplication::translate("main", "A model file; without one the starter model answers."),
-        QStringLiteral("[MODEL.gguf]"));
+        QCoreApplication::translate("main", "A model file, and text files to attach; without a model the starter model answers."),
+        QStringLiteral("[MODEL.gguf] [FILE...]"));
     parser.process(app);
 
+    const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+    QStringList files;
+    for (const QString& file : parser.positionalArguments()) files << QFileInfo(file).absoluteFilePath();
+    hearth::ui::SingleInstance instance(data);
+    if (instance.handOver(files)) return 0;
+
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
-    hearth::ui::Store store(QStandardPaths::writableLocation(QStandardPaths::AppDataLocation) +
-                            QStringLiteral("/chats.db"));
+    hearth::ui::Store store(data + QStringLiteral("/chats.db"));
     hearth::ui::AppContext context{.worker = worker, .store = store, .starter_model = starterModel()};
     hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();
-    const QStringList named = parser.positionalArguments();
-    const QString model = named.isEmpty() ? context.starter_model : QFileInfo(named.first()).absoluteFilePath();
-    if (!model.isEmpty()) QTimer::singleShot(0, &window, [&window, model] { window.openModel(model); });
+    QObject::connect(&instance, &hearth::ui::SingleInstance::called, &window, [&window](const QStringList& called) {
+        window.setWindowState(window.windowState() & ~Qt::WindowMinimized);
+        window.raise();
+        window.activateWindow();
+        window.openFiles(called);
+    });
+    // Other files are attached to a first message, which the starter model may answer.
+    const bool names_model = files.join(u' ').contains(QStringLiteral(".gguf"), Qt::CaseInsensitive);
+    if (!names_model && !context.starter_model.isEmpty()) files.prepend(context.starter_model);
+    QTimer::singleShot(0, &window, [&window, files] { window.openFiles(files); });
     return QApplication::exec();
 }

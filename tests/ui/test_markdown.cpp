@@ -20,6 +20,8 @@ private Q_SLOTS:
     void nothingIsLost_data();
     void nothingIsLost();
     void imagesAreWords();
+    void formulasAreReadable_data();
+    void formulasAreReadable();
 };
 
 namespace {
@@ -180,6 +182,34 @@ void TestMarkdown::imagesAreWords() {
              qPrintable(text));
     QVERIFY2(!text.contains(QChar::ObjectReplacementCharacter), qPrintable(text));
     QVERIFY(text.startsWith(QStringLiteral("before")) && text.endsWith(QStringLiteral("after")));
+}
+
+void TestMarkdown::formulasAreReadable_data() {
+    QTest::addColumn<QString>("source");
+    QTest::addColumn<QString>("seen");
+    const auto row = [](const char* source, const char* seen) {
+        QTest::newRow(source) << QString::fromUtf8(source) << QString::fromUtf8(seen);
+    };
+    row("so \\(x^2 \\le \\alpha_i\\).", "so x² ≤ αᵢ.");
+    row("\\[ \\frac{a+b}{2} \\]", "(a+b)/2");
+    row("$$\\sum_{i=1}^{n} x_i$$", "∑ᵢ₌₁ⁿ xᵢ");
+    row("$E = mc^2$ and $a*b*c$", "E = mc² and a*b*c");
+    row("it costs $5 and $6", "it costs $5 and $6");
+    row("from $5 to 7$9", "from $5 to 7$9");
+    row("`$x^2$` is code", "$x^2$ is code");
+    row("$\\unknown{x}$", "\\unknownx");
+    row("\\(open for ever", "(open for ever");
+    row("$x^{\\beta}$", "x^β");
+    row("$}{$", "}");
+    row("$\\sqrt{2}\\in\\mathbb{R}$", "√2∈ℝ");
+}
+
+void TestMarkdown::formulasAreReadable() {
+    QFETCH(QString, source);
+    QFETCH(QString, seen);
+    MarkdownDocument document;
+    document.setSource(source, {});
+    QCOMPARE(document.toPlainText(), seen);
 }
 
 QTEST_MAIN(TestMarkdown)

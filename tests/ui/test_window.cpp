@@ -36,6 +36,8 @@ class MeasuringApplication : public QApplication {
 public:
     using QApplication::QApplication;
     bool notify(QObject* receiver, QEvent* event) override {
+        // Other threads come through here too: a whole reply is one event of the engine's.
+        if (QThread::currentThread() != thread()) return QApplication::notify(receiver, event);
         if (depth_++ > 0) {
             const bool inner = QApplication::notify(receiver, event);
             --depth_;
@@ -193,8 +195,8 @@ void TestWindow::regenerateAndEdit() {
 
 void TestWindow::aSystemPromptGoesFirst() {
     Stage stage;
-    stage.action("system_prompt")->trigger();
-    auto* dialog = stage.window.findChild<QDialog*>(QStringLiteral("system_prompt_dialog"));
+    stage.action("chat_settings")->trigger();
+    auto* dialog = stage.window.findChild<QDialog*>(QStringLiteral("chat_settings_dialog"));
     QVERIFY(dialog);
     QTest::keyClicks(dialog->findChild<QPlainTextEdit*>(), QStringLiteral("Be brief."));
     dialog->accept();
@@ -258,12 +260,25 @@ void TestWindow::droppedFilesAreOpened() {
     QVERIFY(stage.idle());
     QVERIFY(stage.worker.model());
     QCOMPARE(stage.worker.model()->path, QStringLiteral("/models/dropped.gguf"));
+    // Other files are attached to the next message.
+    const QString path = folder_.filePath(QStringLiteral("notes.txt"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly) && file.write("three ``` ticks") > 0);
+    file.close();
     QMimeData other;
-    other.setUrls({QUrl::fromLocalFile(QStringLiteral("/models/readme.txt"))});
-    QDragEnterEvent refused(QPoint(50, 50), Qt::CopyAction, &other, Qt::LeftButton, Qt::NoModifier);
-    refused.ignore();
-    QApplication::sendEvent(&stage.window, &refused);
-    QVERIFY(!refused.isAccepted());
+    other.setUrls({QUrl::fromLocalFile(path)});
+    QDragEnterEvent enter_text(QPoint(50, 50), Qt::CopyAction, &other, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&stage.window, &enter_text);
+    QVERIFY(enter_text.isAccepted());
+    QDropEvent text(QPointF(50, 50), Qt::CopyAction, &other, Qt::LeftButton, Qt::NoModifier);
+    QApplication::sendEvent(&stage.window, &text);
+    QTRY_COMPARE(stage.window.pane().attachments(), 1);
+    stage.type(QStringLiteral("Look"));
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.script->lastAsked()[0].text, QStringLiteral("Look\n\nnotes.txt:\n````\nthree ``` ticks\n````"));
+    QCOMPARE(stage.window.pane().attachments(), 0);
+    stage.window.openFiles({folder_.filePath(QStringLiteral("missing.txt"))});
+    QTRY_VERIFY(stage.window.pane().banner().text().contains(QStringLiteral("missing.txt")));
 }
 
 void TestWindow::thinkingIsFolded() {

@@ -39,6 +39,7 @@ void TestWindowChats::initTestCase() {
     QSettings::setDefaultFormat(QSettings::IniFormat);
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
     QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QApplication::setCursorFlashTime(0);   // pictures of the window are compared
 }
 
 void TestWindowChats::init() { QSettings().clear(); }

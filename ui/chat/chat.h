@@ -42,6 +42,8 @@ public:
     bool replying() const { return request_ != 0; }
     bool stopping() const { return stopping_; }
     QString lastAnswer() const;
+    /// All of it, as it would be kept now.
+    WholeChat whole() const { return {record_, messages_.all()}; }
 
     void send(const QString& text);
     /// Answers `text` in the place of the question in that row; what was there stays as a branch.

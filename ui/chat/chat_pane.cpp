@@ -4,6 +4,9 @@
 #include <QHBoxLayout>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/background.h"
 
 namespace hearth::ui {
 
@@ -18,7 +21,11 @@ ChatPane::ChatPane(QWidget* parent)
           tr("You are changing a message. Sending it begins a branch; what followed stays, one step aside. Esc leaves all as it was."))),
       empty_button_(new QPushButton),
       button_(new QPushButton),
-      input_(new InputBox) {
+      input_(new InputBox),
+      attach_(new QToolButton),
+      chips_(new QHBoxLayout),
+      below_input_(new QWidget),
+      count_(new QLabel) {
     auto* empty = new QWidget;
     empty->setBackgroundRole(QPalette::Base);
     empty->setAutoFillBackground(true);
@@ -46,11 +53,28 @@ ChatPane::ChatPane(QWidget* parent)
     button_->setMinimumHeight(input_->minimumHeight());
     auto* line = new QHBoxLayout;
     line->setSpacing(8);
+    attach_->setObjectName(QStringLiteral("attach"));
+    attach_->setText(QStringLiteral("+"));
+    attach_->setFixedSize(input_->minimumHeight(), input_->minimumHeight());
+    attach_->setToolTip(tr("Attach a text file"));
+    attach_->setAccessibleName(tr("Attach a text file"));
+    attach_->setFocusPolicy(Qt::TabFocus);
+    count_->setObjectName(QStringLiteral("token_count"));
+    count_->setForegroundRole(QPalette::PlaceholderText);
+    chips_->setContentsMargins(0, 0, 0, 0);
+    auto* under = new QHBoxLayout(below_input_);
+    under->setContentsMargins(0, 0, 0, 0);
+    under->addLayout(chips_);
+    under->addStretch();
+    under->addWidget(count_);
+    below_input_->hide();
+    line->addWidget(attach_, 0, Qt::AlignBottom);
     line->addWidget(input_, 1);
     line->addWidget(button_, 0, Qt::AlignBottom);
     auto* below = new QVBoxLayout;
     below->setContentsMargins(12, 8, 12, 10);
     below->addWidget(edit_hint_);
+    below->addWidget(below_input_);
     below->addLayout(line);
     auto* all = new QVBoxLayout(this);
     all->setContentsMargins(0, 0, 0, 0);
@@ -66,6 +90,13 @@ ChatPane::ChatPane(QWidget* parent)
         refresh();
         if (!editing()) Q_EMIT draftChanged();
     });
+    connect(attach_, &QToolButton::clicked, this, &ChatPane::attachRequested);
+    connect(input_, &InputBox::longTextPasted, this,
+            [this](const QString& text) { attach(tr("pasted text"), text); });
+    counting_.setSingleShot(true);
+    counting_.setInterval(200);
+    connect(input_, &QPlainTextEdit::textChanged, this, [this] { counting_.start(); });
+    connect(&counting_, &QTimer::timeout, this, &ChatPane::count);
     connect(view_, &ChatView::editRequested, this, &ChatPane::edit);
     connect(view_, &ChatView::removeRequested, this, &ChatPane::remove);
     connect(view_, &ChatView::regenerateRequested, this, [this](int row) {
@@ -117,15 +148,18 @@ void ChatPane::refresh() {
     button_->setText(stopping ? tr("Stopping …") : replying ? tr("Stop") : tr("Send"));
     button_->setToolTip(replying ? tr("Esc") : tr("Enter"));
     button_->setEnabled(replying ? !stopping
-                                 : chat_ != nullptr && chat_->canSend() && !input_->toPlainText().trimmed().isEmpty());
+                                 : chat_ != nullptr && chat_->canSend() &&
+                                       (!attachments_.isEmpty() || !input_->toPlainText().trimmed().isEmpty()));
     view_->setIdle(chat_ != nullptr && chat_->canSend());
     view_->setResumable(chat_ != nullptr && chat_->canResume());
     pages_->setCurrentIndex(chat_ != nullptr && !(chat_->messages().isEmpty() && chat_->isLoaded()) ? 1 : 0);
 }
 
 void ChatPane::send() {
-    const QString text = input_->toPlainText().trimmed();
+    const QString text = withAttachments(input_->toPlainText().trimmed());
     if (chat_ == nullptr || text.isEmpty() || !chat_->canSend()) return;
+    attachments_.clear();
+    showAttachments();
     const int row = chat_->messages().rowOf(editing_);
     if (editing()) stopEditing();
     else input_->clear();
@@ -133,6 +167,63 @@ void ChatPane::send() {
     else chat_->send(text);
     view_->scrollToEnd();
     input_->setFocus();
+}
+
+/// What is typed, and after it each file in a fence that its own text cannot close.
+QString ChatPane::withAttachments(const QString& text) const {
+    QString all = text;
+    for (const Attachment& a : attachments_) {
+        qsizetype longest = 2, run = 0;
+        for (const QChar c : a.text) longest = std::max(longest, run = c == u'`' ? run + 1 : 0);
+        const QString fence(longest + 1, u'`');
+        if (!all.isEmpty()) all += QStringLiteral("\n\n");
+        all += QStringLiteral("%1:\n%2\n%3\n%2").arg(a.name, fence, a.text);
+    }
+    return all;
+}
+
+void ChatPane::attach(const QString& name, const QString& text) {
+    attachments_.push_back({name, text});
+    showAttachments();
+}
+
+void ChatPane::showAttachments() {
+    while (QLayoutItem* item = chips_->takeAt(0)) {
+        item->widget()->deleteLater();
+        delete item;
+    }
+    for (qsizetype i = 0; i < attachments_.size(); ++i) {
+        auto* chip = new QPushButton(tr("%1  ✕").arg(attachments_[i].name));
+        chip->setObjectName(QStringLiteral("attachment"));
+        chip->setToolTip(tr("Take it out again"));
+        chip->setAccessibleName(tr("Take out the attachment %1").arg(attachments_[i].name));
+        chips_->addWidget(chip);
+        connect(chip, &QPushButton::clicked, this, [this, i] {
+            attachments_.removeAt(i);
+            showAttachments();
+        });
+    }
+    refresh();
+    count();
+}
+
+void ChatPane::setCounter(const std::function<uint(const QString&)>& counter) {
+    counter_ = counter;
+    count();
+}
+
+void ChatPane::count() {
+    const QString text = withAttachments(input_->toPlainText());
+    const quint64 request = ++counted_;
+    below_input_->setVisible(!attachments_.isEmpty() || (counter_ && !text.isEmpty()));
+    count_->clear();
+    if (!counter_ || text.isEmpty()) return;
+    inBackground<uint>(
+        this, [counter = counter_, text] { return counter(text); },
+        [this, request](const Result<uint>& tokens) {
+            if (request != counted_) return;
+            count_->setText(tokens.value == 1 ? tr("1 token") : tr("%1 tokens").arg(QLocale().toString(tokens.value)));
+        });
 }
 
 void ChatPane::stop() {

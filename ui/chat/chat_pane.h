@@ -1,9 +1,13 @@
 #pragma once
 
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <QTimer>
+#include <QToolButton>
 #include <QWidget>
+#include <functional>
 
 #include "ui/banner.h"
 #include "ui/chat/chat.h"
@@ -26,6 +30,11 @@ public:
     ChatView& view() { return *view_; }
     InputBox& input() { return *input_; }
     Banner& banner() { return *banner_; }
+    /// Puts a text into the next message, as a file of that name.
+    void attach(const QString& name, const QString& text);
+    int attachments() const { return static_cast<int>(attachments_.size()); }
+    /// Counts the tokens of texts, from any thread; empty = nobody can.
+    void setCounter(const std::function<uint(const QString&)>& counter);
     bool editing() const { return editing_ != 0; }
     /// What is written and not sent, unless it is a change of an old message.
     QString draft() const { return editing() ? draft_ : input_->toPlainText(); }
@@ -44,6 +53,7 @@ Q_SIGNALS:
     void emptyStateButtonClicked();
     void editingChanged(bool editing);
     void draftChanged();
+    void attachRequested();
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
@@ -51,6 +61,13 @@ protected:
 private:
     void refresh();
     void stopEditing();
+    void showAttachments();
+    void count();
+    QString withAttachments(const QString& text) const;
+
+    struct Attachment {
+        QString name, text;
+    };
 
     Chat* chat_ = nullptr;
     qint64 editing_ = 0;   ///< the message that is being changed, or 0
@@ -61,6 +78,14 @@ private:
     QLabel *empty_title_, *empty_text_, *edit_hint_;
     QPushButton *empty_button_, *button_;
     InputBox* input_;
+    QToolButton* attach_;
+    QHBoxLayout* chips_;
+    QWidget* below_input_;
+    QLabel* count_;
+    QTimer counting_;
+    quint64 counted_ = 0;   ///< the newest request to count
+    std::function<uint(const QString&)> counter_;
+    QList<Attachment> attachments_;
 };
 
 }  // namespace hearth::ui

@@ -281,12 +281,4 @@ QList<ChatMessage> ConversationModel::forEngine(const QString& system_prompt) co
     return all;
 }
 
-QString ConversationModel::asMarkdown() const {
-    QString all;
-    for (int row = 0; row < rowCount(); ++row)
-        all += QStringLiteral("## %1\n\n%2\n\n")
-                   .arg(index(row).data(NameRole).toString(), shown(row).m.text.trimmed());
-    return all;
-}
-
 }  // namespace hearth::ui

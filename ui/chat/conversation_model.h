@@ -78,7 +78,6 @@ public:
     /// What the model is to read: empty replies left out, questions in a row joined, since templates want turns.
     QList<ChatMessage> forEngine(const QString& system_prompt) const;
     int outside() const { return outside_; }   ///< rows that the model no longer sees
-    QString asMarkdown() const;
 
 Q_SIGNALS:
     /// Is to be saved: at once, or when there is time because more of the same will come.

@@ -12,12 +12,19 @@
 namespace hearth::ui {
 namespace {
 
-QStringList modelFiles(const QMimeData* source) {
+constexpr qsizetype long_paste = 20 * 1024;   // characters
+
+QStringList filesOf(const QMimeData* source) {
     QStringList paths;
     for (const QUrl& url : source->urls())
-        if (url.isLocalFile() && url.toLocalFile().endsWith(QStringLiteral(".gguf"), Qt::CaseInsensitive))
-            paths << url.toLocalFile();
+        if (url.isLocalFile()) paths << url.toLocalFile();
     return paths;
+}
+
+Qt::KeyboardModifiers modifierOf(SendKey key) {
+    return key == SendKey::ShiftEnter     ? Qt::ShiftModifier
+           : key == SendKey::ControlEnter ? Qt::ControlModifier
+                                          : Qt::NoModifier;
 }
 
 }  // namespace
@@ -50,8 +57,11 @@ void InputBox::keyPressEvent(QKeyEvent* event) {
     const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     const bool composing = composing_ || !textCursor().block().layout()->preeditAreaText().isEmpty();
     if (enter && composing) return event->ignore();
-    if (enter && !(event->modifiers() & (Qt::ShiftModifier | Qt::AltModifier))) {
-        Q_EMIT sendRequested();
+    if (enter) {
+        // The key pad is a modifier too, and means the same Enter.
+        if ((event->modifiers() & ~Qt::KeypadModifier) == modifierOf(send_key_)) Q_EMIT sendRequested();
+        else insertPlainText(QStringLiteral("\n"));
+        ensureCursorVisible();
         return event->accept();
     }
     if (event->key() == Qt::Key_Up && event->modifiers() == Qt::NoModifier && document()->isEmpty()) {
@@ -77,11 +87,12 @@ void InputBox::changeEvent(QEvent* event) {
 }
 
 bool InputBox::canInsertFromMimeData(const QMimeData* source) const {
-    return !modelFiles(source).isEmpty() || QPlainTextEdit::canInsertFromMimeData(source);
+    return !filesOf(source).isEmpty() || QPlainTextEdit::canInsertFromMimeData(source);
 }
 
 void InputBox::insertFromMimeData(const QMimeData* source) {
-    if (const QStringList paths = modelFiles(source); !paths.isEmpty()) Q_EMIT filesDropped(paths);
+    if (const QStringList paths = filesOf(source); !paths.isEmpty()) Q_EMIT filesDropped(paths);
+    else if (source->text().size() > long_paste) Q_EMIT longTextPasted(source->text());
     else QPlainTextEdit::insertFromMimeData(source);
 }
 

@@ -9,6 +9,8 @@
 #include <QTextTable>
 #include <QUrl>
 
+#include "ui/chat/maths.h"
+
 namespace hearth::ui {
 namespace {
 
@@ -59,7 +61,7 @@ void MarkdownDocument::setSource(const QString& markdown, const QPalette& palett
     // A line end in front, for lines of --- at the very beginning would be taken for data about the document and vanish.
     // An image without words would vanish too; a space of no width keeps it, and goes again where this was no image.
     const QString empty = QStringLiteral("![]("), kept = QStringLiteral("![\u200b](");
-    QString source = QLatin1Char('\n') + markdown;
+    QString source = QLatin1Char('\n') + readableMaths(markdown);
     setMarkdown(source.replace(empty, kept), MarkdownFeatures(MarkdownDialectGitHub) | MarkdownNoHTML);
     for (QTextCursor found = find(kept); !found.isNull(); found = find(kept, found))
         found.insertText(empty, found.charFormat());

@@ -5,9 +5,22 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPushButton>
+#include <QStyledItemDelegate>
 #include <QVBoxLayout>
 
 namespace hearth::ui {
+namespace {
+
+/// Rows with air, for fingers and eyes.
+class RoomyDelegate : public QStyledItemDelegate {
+public:
+    using QStyledItemDelegate::QStyledItemDelegate;
+    QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+        return QStyledItemDelegate::sizeHint(option, index) + QSize(0, option.fontMetrics.height() * 2 / 3);
+    }
+};
+
+}  // namespace
 
 ChatListPane::ChatListPane(Store& store, QWidget* parent)
     : QWidget(parent),
@@ -27,6 +40,7 @@ ChatListPane::ChatListPane(Store& store, QWidget* parent)
     tree_->setObjectName(QStringLiteral("chat_list"));
     tree_->setAccessibleName(tr("Chats"));
     tree_->setModel(filter_);
+    tree_->setItemDelegate(new RoomyDelegate(this));
     tree_->setHeaderHidden(true);
     tree_->setFrameShape(QFrame::NoFrame);
     tree_->setIndentation(fontMetrics().averageCharWidth() * 2);

@@ -10,6 +10,12 @@ const QString geometry_key = QStringLiteral("window/geometry"), zoom_key = QStri
               splitter_key = QStringLiteral("window/splitter"), last_chat_key = QStringLiteral("chat/last"),
               theme_key = QStringLiteral("window/theme");
 
+const QString send_key = QStringLiteral("chat/send_key"), threads_key = QStringLiteral("engine/threads"),
+              notifies_key = QStringLiteral("chat/notifies");
+
+/// A model's name as a part of a key, whatever is in it.
+QString keyOf(const QString& model) { return QString::fromLatin1(model.toUtf8().toHex()); }
+
 }  // namespace
 
 QByteArray Settings::windowGeometry() const { return QSettings().value(geometry_key).toByteArray(); }
@@ -20,6 +26,40 @@ qint64 Settings::lastChat() const { return QSettings().value(last_chat_key).toLo
 void Settings::setLastChat(qint64 id) { QSettings().setValue(last_chat_key, id); }
 int Settings::zoom() const { return std::clamp(QSettings().value(zoom_key, 0).toInt(), -6, 24); }
 void Settings::setZoom(int points) { QSettings().setValue(zoom_key, points); }
+
+SendKey Settings::sendKey() const {
+    return static_cast<SendKey>(std::clamp(QSettings().value(send_key, 0).toInt(), 0, 2));
+}
+void Settings::setSendKey(SendKey key) { QSettings().setValue(send_key, static_cast<int>(key)); }
+uint Settings::threads() const { return std::min(QSettings().value(threads_key, 0).toUInt(), 1024U); }
+void Settings::setThreads(uint threads) { QSettings().setValue(threads_key, threads); }
+bool Settings::notifies() const { return QSettings().value(notifies_key, true).toBool(); }
+void Settings::setNotifies(bool notifies) { QSettings().setValue(notifies_key, notifies); }
+
+QString Settings::modelChoices(const QString& model) const {
+    return QSettings().value(QStringLiteral("models/%1/choices").arg(keyOf(model))).toString();
+}
+
+QString Settings::modelSystemPrompt(const QString& model) const {
+    return QSettings().value(QStringLiteral("models/%1/system_prompt").arg(keyOf(model))).toString();
+}
+
+void Settings::setModelDefaults(const QString& model, const QString& choices, const QString& system_prompt) {
+    QSettings().setValue(QStringLiteral("models/%1/choices").arg(keyOf(model)), choices);
+    QSettings().setValue(QStringLiteral("models/%1/system_prompt").arg(keyOf(model)), system_prompt);
+}
+
+std::optional<QKeySequence> Settings::shortcut(const QString& action) const {
+    const QVariant keys = QSettings().value(QStringLiteral("shortcuts/") + action);
+    if (!keys.isValid()) return {};
+    return QKeySequence(keys.toString(), QKeySequence::PortableText);
+}
+
+void Settings::setShortcut(const QString& action, const std::optional<QKeySequence>& keys) {
+    const QString key = QStringLiteral("shortcuts/") + action;
+    if (keys) QSettings().setValue(key, keys->toString(QKeySequence::PortableText));
+    else QSettings().remove(key);
+}
 
 Theme Settings::theme() const {
     const QString name = QSettings().value(theme_key).toString();

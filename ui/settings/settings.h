@@ -1,10 +1,15 @@
 #pragma once
 
 #include <QByteArray>
+#include <QKeySequence>
+#include <optional>
 
 #include "ui/theme.h"
 
 namespace hearth::ui {
+
+/// Which key sends a message; the others begin a line.
+enum class SendKey { Enter, ShiftEnter, ControlEnter };
 
 /// What is remembered from one start to the next, by name and type.
 class Settings {
@@ -19,6 +24,21 @@ public:
     /// Points added to the font of the chat.
     int zoom() const;
     void setZoom(int points);
+    SendKey sendKey() const;
+    void setSendKey(SendKey key);
+    /// Of the engine; 0 = as many as the processor has fast cores.
+    uint threads() const;
+    void setThreads(uint threads);
+    /// Whether a notification tells that a long reply has ended while nobody looked.
+    bool notifies() const;
+    void setNotifies(bool notifies);
+    /// What holds for new chats with a model, by its name: ReplyChoices as JSON, and a system prompt.
+    QString modelChoices(const QString& model) const;
+    QString modelSystemPrompt(const QString& model) const;
+    void setModelDefaults(const QString& model, const QString& choices, const QString& system_prompt);
+    /// The keys that somebody chose for an action, by its object name; nothing = those it was made with.
+    std::optional<QKeySequence> shortcut(const QString& action) const;
+    void setShortcut(const QString& action, const std::optional<QKeySequence>& keys);
     Theme theme() const;
     void setTheme(Theme theme);
 };

@@ -36,6 +36,13 @@ struct ChatRecord {
     bool operator==(const ChatRecord&) const = default;
 };
 
+/// A chat with all its messages, on every branch.
+struct WholeChat {
+    ChatRecord chat;
+    QList<MessageRecord> messages;
+    bool operator==(const WholeChat&) const = default;
+};
+
 struct FolderRecord {
     qint64 id = 0;
     QString name;

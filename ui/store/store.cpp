@@ -5,23 +5,10 @@
 #include <QFileInfo>
 #include <algorithm>
 
-#include "engine/base/error.h"
+#include "ui/background.h"
 #include "ui/store/database.h"
 
 namespace hearth::ui {
-namespace {
-
-QString sentenceOf(const Error& error) {
-    QString all = QStringLiteral("%1: %2.").arg(QString::fromStdString(error.whatFailed()),
-                                               QString::fromStdString(error.why()));
-    all[0] = all[0].toUpper();
-    if (const QString next = QString::fromStdString(error.nextStep()); !next.isEmpty())
-        all += QStringLiteral(" %1.").arg(next);
-    return all;
-}
-
-}  // namespace
-
 /// A thread with a connection of its own.
 struct Store::Side {
     QThread thread;
@@ -133,6 +120,11 @@ void Store::save(const QList<MessageRecord>& messages) {
     });
 }
 
+void Store::save(const WholeChat& whole) {
+    save(whole.chat);
+    save(whole.messages);
+}
+
 void Store::removeMessages(const QList<qint64>& ids) {
     write([ids](Database& db) {
         for (const qint64 id : ids) db.removeMessage(id);
@@ -194,6 +186,23 @@ void Store::load(qint64 chat) {
             }
             QMetaObject::invokeMethod(this, [this, chat, messages] { Q_EMIT loaded(chat, messages); },
                                       Qt::QueuedConnection);
+        },
+        Qt::QueuedConnection);
+}
+
+void Store::loadAll() {
+    QMetaObject::invokeMethod(
+        writer_->context,
+        [this] {
+            QList<WholeChat> all;
+            try {
+                if (writer_->database)
+                    for (const ChatRecord& chat : writer_->database->chats())
+                        all.push_back({chat, writer_->database->messages(chat.id)});
+            } catch (const Error& error) {
+                tell(sentenceOf(error));
+            }
+            QMetaObject::invokeMethod(this, [this, all] { Q_EMIT loadedAll(all); }, Qt::QueuedConnection);
         },
         Qt::QueuedConnection);
 }

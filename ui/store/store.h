@@ -34,6 +34,7 @@ public:
     void save(const ChatRecord& chat);
     void save(const MessageRecord& message);
     void save(const QList<MessageRecord>& messages);
+    void save(const WholeChat& whole);
     void removeMessages(const QList<qint64>& ids);
     void removeChat(qint64 id);
     /// Undoes removeChat(), until the program ends.
@@ -44,12 +45,15 @@ public:
 
     /// Answered by loaded(), after all that was saved before.
     void load(qint64 chat);
+    /// Answered by loadedAll().
+    void loadAll();
     /// Answered by found() with the same number, unless a newer search came in between.
     quint64 search(const QString& words);
 
 Q_SIGNALS:
     void ready();
     void loaded(qint64 chat, const QList<hearth::ui::MessageRecord>& messages);
+    void loadedAll(const QList<hearth::ui::WholeChat>& chats);
     void found(quint64 number, const QList<hearth::ui::SearchHit>& hits);
     void chatChanged(qint64 id);
     void chatRemoved(qint64 id);
