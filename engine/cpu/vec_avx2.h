@@ -91,6 +91,10 @@ template <int kOffset> HEARTH_INLINE F nibbleFloat(I a) {
     const I code = iand(a, iset1(15));
     return toFloat(kOffset == 0 ? code : isub(code, iset1(kOffset)));
 }
+/// Bits 4 to 7 put behind the exponent of 2^19 stand for whole numbers there.
+template <int kOffset> HEARTH_INLINE F highNibbleFloat(I a) {
+    return fsub(ibits(ior(iand(a, iset1(0xf0)), iset1(0x49000000))), fset1(524288.0f + kOffset));
+}
 HEARTH_INLINE F tableFloat(const float* table, I a) {
     const F low = _mm256_permutevar8x32_ps(fload(table), a), high = _mm256_permutevar8x32_ps(fload(table + 8), a);
     return _mm256_blendv_ps(low, high, ibits(ishl<28>(a)));

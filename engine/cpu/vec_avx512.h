@@ -94,6 +94,11 @@ template <int kOffset> HEARTH_INLINE F nibbleFloat(I a) {
                                                    7 - kOffset, 8 - kOffset, 9 - kOffset, 10 - kOffset, 11 - kOffset, 12 - kOffset,
                                                    13 - kOffset, 14 - kOffset, 15 - kOffset));
 }
+/// Bits 4 to 7 put behind the exponent of 2^19 stand for whole numbers there: no shift and no second permutation, whose ports
+/// are the busy ones.
+template <int kOffset> HEARTH_INLINE F highNibbleFloat(I a) {
+    return fsub(ibits(_mm512_ternarylogic_epi32(a, iset1(0xf0), iset1(0x49000000), 0xea)), fset1(524288.0f + kOffset));
+}
 HEARTH_INLINE F tableFloat(const float* table, I a) { return _mm512_permutexvar_ps(a, fload(table)); }
 HEARTH_INLINE I bitLanes(uint32_t bits) { return _mm512_maskz_set1_epi32(static_cast<M>(bits), 1); }
 HEARTH_INLINE size_t storeLanes(M m, uint32_t first, uint32_t* out) {

@@ -110,6 +110,8 @@ inline I loadBytes(const void* p) {
 template <int kOffset> inline F nibbleFloat(I a) {
     return lanes<F>([&](size_t i) { return static_cast<float>(static_cast<int>(a.v[i] & 15u) - kOffset); });
 }
+/// Bits 4 to 7 of each lane, whose other bits are 0 from bit 8 on, less kOffset.
+template <int kOffset> inline F highNibbleFloat(I a) { return nibbleFloat<kOffset>(ishr<4>(a)); }
 /// table[low four bits].
 inline F tableFloat(const float* table, I a) { return lanes<F>([&](size_t i) { return table[a.v[i] & 15u]; }); }
 /// Bit i in lane i, as 0 or 1.

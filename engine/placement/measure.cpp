@@ -14,7 +14,6 @@
 #include "engine/cpu/isa.h"
 #include "engine/cpu/matmul.h"
 #include "engine/gguf/file.h"
-#include "engine/gguf/output_file.h"
 #include "engine/gguf/writer.h"
 
 namespace hearth::placement {
@@ -60,21 +59,27 @@ bool plausible(double value) { return std::isfinite(value) && value > 0; }
 
 SpeedProbe::SpeedProbe(ThreadPool& pool, const fs::path& folder)
     : pool_(pool), bytes_((4 * cpu::lastLevelCache() / piece + 1) * piece) {
-    std::error_code ignored;
-    fs::create_directories(folder, ignored);
     const fs::path path = folder / ("probe-" + std::to_string(::getpid()));
     {
-        gguf::OutputFile file(path, parts * bytes_);
-        std::vector<std::byte> bytes(piece);
+        // No OutputFile: nobody needs these bytes on the drive itself.
+        std::ofstream file(path, std::ios::binary);
+        std::vector<char> bytes(piece);
         uint32_t state = 1;
         for (size_t written = 0; written < parts * bytes_; written += piece) {
             // Bytes that are numbers of ordinary size in every format.
-            for (std::byte& b : bytes)
-                b = static_cast<std::byte>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
-            file.write(bytes);
+            for (char& b : bytes) b = static_cast<char>(0x20 + ((state = state * 1664525 + 1013904223) >> 27));
+            file.write(bytes.data(), static_cast<std::streamsize>(piece));
         }
-        file.commit();
+        file.close();
+        if (!file) {
+            std::error_code ignored;
+            fs::remove(path, ignored);
+            throw Error("cannot measure the processor",
+                        std::to_string(parts * bytes_ >> 20) + " MiB cannot be written to " + folder.string(),
+                        "Make room there and try again");
+        }
     }
+    std::error_code ignored;
     weights_ = MappedFile::open(path);
     fs::remove(path, ignored);
 }
@@ -218,7 +223,9 @@ void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
     for (const gguf::Type type : types)
         if (!known_.type_bytes_per_s.contains(type)) missing.push_back(type);
     if (all || !missing.empty()) {
-        SpeedProbe probe(pool_, folder_);
+        std::error_code no_folder;
+        fs::create_directories(folder_, no_folder);
+        SpeedProbe probe(pool_, no_folder ? fs::temp_directory_path() : folder_);
         if (all) {
             known_.read_bytes_per_s = cpu::readBandwidth(pool_);
             known_.layer_s = probe.layerSeconds();

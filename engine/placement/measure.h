@@ -45,9 +45,10 @@ public:
     /// `folder`: where results are kept; defaultFolder() but in tests.
     explicit CpuSpeeds(ThreadPool& pool, std::filesystem::path folder = defaultFolder());
 
-    /// Gives `cpu` its speeds, for weights of `types` too. What is not known yet is measured (under a second for reading and
-    /// 0.2 s for each type) and kept. What is kept for another processor, instruction-set level or number of threads, or is
-    /// damaged, is not used. Throws Error when there is no memory for the measurement; a folder that cannot be written is no error.
+    /// Gives `cpu` its speeds, for weights of `types` too. What is not known yet is measured (about a second, and a fraction
+    /// of one for each type) and kept. What is kept for another processor, instruction-set level or number of threads, or is
+    /// damaged, is not used. Throws Error when there is no room for the measurement; a folder that cannot be written is no
+    /// error.
     void describe(Device& cpu, std::span<const gguf::Type> types);
     /// Measures everything again that describe() is asked for.
     void forget();
