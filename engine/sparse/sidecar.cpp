@@ -168,4 +168,9 @@ uint64_t Sidecars::remove(const std::optional<std::string>& identity) const {
     return freed;
 }
 
+void Sidecars::remove(const std::string& identity, const SidecarKind& kind) const {
+    std::error_code error;
+    fs::remove(pathOf(identity, kind), error);
+}
+
 }  // namespace hearth::sparse

@@ -52,6 +52,8 @@ public:
     std::vector<Entry> list() const;
     /// Deletes the sidecars of a model, or of all; the bytes that were freed.
     uint64_t remove(const std::optional<std::string>& identity = {}) const;
+    /// Deletes one, if it is there.
+    void remove(const std::string& identity, const SidecarKind& kind) const;
 
 private:
     std::filesystem::path pathOf(const std::string& identity, const SidecarKind& kind) const;
