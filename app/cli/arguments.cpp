@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
 #include "engine/base/error.h"
@@ -68,15 +68,23 @@ void addContext(CLI::App& command, runtime::LoadOptions& load) {
     addChoice(command, "--kv", load.kv, kv_names, "How keys and values are kept (default f16)");
 }
 
+void addBatchSize(CLI::App& command, runtime::LoadOptions& load) {
+    command.add_option("-b,--batch", load.batch, "Most tokens of one pass (default 512)")
+        ->check(between(1u, 1u << 20))
+        ->type_name("N");
+}
+
+void addSparse(CLI::App& command, runtime::LoadOptions& load) {
+    addChoice(command, "--sparse", load.sparse, sparse_names,
+              "What is done with zeros in the feed-forward (default auto)");
+}
+
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional) {
     addModelPath(command, arguments.path, optional);
     addThreads(command, arguments.load.threads);
     addContext(command, arguments.load);
-    command.add_option("-b,--batch", arguments.load.batch, "Most tokens of one pass (default 512)")
-        ->check(between(1u, 1u << 20))
-        ->type_name("N");
-    addChoice(command, "--sparse", arguments.load.sparse, sparse_names,
-              "What is done with zeros in the feed-forward (default auto)");
+    addBatchSize(command, arguments.load);
+    addSparse(command, arguments.load);
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {

@@ -22,6 +22,8 @@ void addModelPath(CLI::App& command, std::string& path, bool optional = false);
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional = false);
 void addThreads(CLI::App& command, unsigned& threads);
 void addContext(CLI::App& command, runtime::LoadOptions& load);
+void addBatchSize(CLI::App& command, runtime::LoadOptions& load);
+void addSparse(CLI::App& command, runtime::LoadOptions& load);
 /// An option that takes a size (size.h).
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text);
 /// --json

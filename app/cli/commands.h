@@ -19,6 +19,7 @@ void addPerplexity(CLI::App& app);
 void addPlan(CLI::App& app);
 void addQuantize(CLI::App& app);
 void addRun(CLI::App& app);
+void addSelftest(CLI::App& app);
 void addTemplate(CLI::App& app);
 void addTokenize(CLI::App& app);
 

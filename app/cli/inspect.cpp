@@ -5,7 +5,7 @@
 
 #include "app/cli/arguments.h"
 #include "app/cli/commands.h"
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 #include "app/cli/terminal.h"
 #include "engine/base/error.h"
 #include "engine/cpu/isa.h"

@@ -32,6 +32,7 @@ void addCommands(CLI::App& app) {
     addTemplate(app);
     addLogits(app);
     addDequantize(app);
+    addSelftest(app);
 }
 
 /// Arguments in the order the parser takes them (last first). It knows no short names of two letters.

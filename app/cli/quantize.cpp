@@ -1,7 +1,7 @@
 #include "app/cli/arguments.h"
 #include "app/cli/commands.h"
 #include "app/cli/interrupt.h"
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 #include "app/cli/terminal.h"
 #include "engine/convert/importance_file.h"
 #include "engine/convert/quantize_file.h"

@@ -33,4 +33,40 @@ struct ProductJob {
     unsigned char* scratch = nullptr;
 };
 
+/// Rows that are read soon: kernels bring them nearer a little at a time, while they compute.
+struct Ahead {
+    const uint8_t* weight = nullptr;
+    size_t row_bytes = 0;
+    const uint32_t* rows = nullptr;
+    size_t count = 0;
+};
+
+/// out[i] = row rows[i] of a weight [ , cols] times one token of activations.
+struct ListedJob {
+    const uint8_t* weight = nullptr;
+    size_t row_bytes = 0, cols = 0;
+    const uint32_t* rows = nullptr;
+    size_t count = 0;
+    const XBlock* rounded = nullptr;  ///< for block types: [cols / 32]
+    const float* x = nullptr;         ///< for float types: [cols]
+    float* out = nullptr;
+    Ahead ahead;
+};
+
+/// sums [tokens, n] += Σ over listed rows, in their order, of coefficient · elements [first, first + n) of the row: for each
+/// value, sum = fma(coefficient · scale, code, sum), then, in types with a minimum, sum = sum + coefficient · minimum.
+struct AddRowsJob {
+    const uint8_t* weight = nullptr;
+    size_t row_bytes = 0;
+    const uint32_t* rows = nullptr;
+    size_t count = 0;
+    const float* coefficients = nullptr;   ///< of listed row i for token t at coefficients[t * coefficient_stride + i]
+    size_t coefficient_stride = 0;
+    size_t first = 0, n = 0;               ///< multiples of the type's block, or the row's end
+    size_t tokens = 1;
+    float* sums = nullptr;
+    size_t sums_stride = 0;
+    Ahead ahead;
+};
+
 }  // namespace hearth::cpu

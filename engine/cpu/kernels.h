@@ -33,6 +33,7 @@ struct Ops {
     decltype(&hearth::cpu::dot) dot;
     decltype(&hearth::cpu::softcap) softcap;
     decltype(&hearth::cpu::activate) activate;
+    decltype(&hearth::cpu::listPositive) listPositive;
     decltype(&hearth::cpu::rope) rope;
     decltype(&hearth::cpu::kvStore) kvStore;
     decltype(&hearth::cpu::kvLoad) kvLoad;
@@ -48,11 +49,15 @@ size_t attendScratch(const Attention& job);
 
 /// Products of one weight type.
 using ProductKernel = void (*)(const ProductJob& job);
+using ListedKernel = void (*)(const ListedJob& job);
+using AddRowsKernel = void (*)(const AddRowsJob& job);
 struct Products {
     void (*roundRow)(const float* x, size_t n, XBlock* out);  ///< n a multiple of 32
     ProductKernel (*product)(gguf::Type type);                ///< nullptr for a type without products
     size_t (*scratch)(size_t tokens, size_t cols);            ///< bytes of ProductJob::scratch, to be aligned to 64
     size_t lanes;                                             ///< rows that are computed together
+    ListedKernel (*listed)(gguf::Type type);                  ///< nullptr for a type without products
+    AddRowsKernel (*addRows)(gguf::Type type);                ///< nullptr for a type whose rows are decoded first
 };
 
 struct Kernels {

@@ -8,6 +8,7 @@
 #include "engine/base/matrix.h"
 #include "engine/base/thread_pool.h"
 #include "engine/cpu/jobs.h"
+#include "engine/cpu/ops.h"
 #include "engine/gguf/type.h"
 
 namespace hearth::cpu {
@@ -66,5 +67,22 @@ void multiplyTransposed(ThreadPool& pool, const Weight& weight, MatrixView<const
 /// out[r] = row r of `weight` times the one token in `x`, for the listed rows only (ascending); the other elements of
 /// out [weight.rows] stay as they are. The bits are those that multiply() gives.
 void multiplyRows(ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out);
+
+/// A feed-forward of one token by neuron, from the point where it is known which neurons take part.
+struct Neurons {
+    std::span<const uint32_t> list;      ///< those that take part, ascending; all others count as zero
+    Weight up;                           ///< [neurons, d]; without data `hidden` is given and not computed
+    const float* up_bias = nullptr;      ///< [neurons]
+    float up_scale = 1;
+    Activations* x = nullptr;            ///< [1, d], for `up`
+    Activation activation = Activation::relu;
+    const float* gate = nullptr;         ///< [neurons], listed ones; nullptr: the activation is on `up` alone
+    float* hidden = nullptr;             ///< [neurons], listed ones: act(gate) · up, bias and scale included
+    Weight down;                         ///< [neurons, d], a row per neuron
+};
+
+/// out [d] = Σ over listed neurons of hidden · its row of `down`, in the order of multiplyTransposed() and with the bits that
+/// it gives for these neurons. Computes `hidden` on the way, so that a neuron's rows are read in one hand-out to the pool.
+void multiplyNeurons(ThreadPool& pool, const Neurons& neurons, float* out);
 
 }  // namespace hearth::cpu

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/ranges.h"
 
 namespace hearth::cpu {
 
@@ -13,11 +13,6 @@ void Activations::set(MatrixView<const float> x) {
     x_ = x;
     rounded_ = false;
 }
-
-struct ActivationsAccess {
-    static bool& rounded(Activations& x) { return x.rounded_; }
-    static std::vector<XBlock>& blocks(Activations& x) { return x.blocks_; }
-};
 
 namespace {
 
@@ -37,10 +32,6 @@ unsigned char* threadScratch(size_t bytes) {
     const size_t needed = bytes / sizeof(Line) + 1;
     if (lines.size() < needed) lines.resize(needed);
     return lines.data()->bytes;
-}
-
-bool isFloat(gguf::Type type) {
-    return type == gguf::Type::F32 || type == gguf::Type::F16 || type == gguf::Type::BF16;
 }
 
 /// A product of the list, as the kernels take it.
@@ -83,34 +74,6 @@ Task makeTask(const Kernels& kernels, const Product& product) {
     return task;
 }
 
-/// Hands pieces out so that a thread goes through neighbours, whose weights it prefetches, and then helps the others. Each
-/// call takes one piece, so as many calls as there are pieces take them all.
-class Ranges {
-public:
-    Ranges(size_t pieces, unsigned threads) : ranges_(threads) {
-        for (size_t t = 0; t < threads; ++t) {
-            ranges_[t].next = pieces * t / threads;
-            ranges_[t].end = pieces * (t + 1) / threads;
-        }
-    }
-    struct Taken { size_t piece, end; };
-    Taken take(unsigned thread) {
-        for (size_t i = thread;; i = (i + 1) % ranges_.size()) {
-            Range& range = ranges_[i];
-            if (range.next.load(std::memory_order_relaxed) >= range.end) continue;
-            const size_t piece = range.next.fetch_add(1, std::memory_order_relaxed);
-            if (piece < range.end) return {piece, range.end};
-        }
-    }
-
-private:
-    struct alignas(64) Range {
-        std::atomic<size_t> next = 0;
-        size_t end = 0;
-    };
-    std::vector<Range> ranges_;
-};
-
 }  // namespace
 
 void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {
@@ -139,12 +102,9 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
     }
 }
 
-void multiplyAlone(const Kernels& kernels, const Product& product) {
-    const Task task = makeTask(kernels, product);
-    ProductJob job = task.job;
-    job.end = job.ahead = product.weight.rows;
-    job.scratch = threadScratch(kernels.products->scratch(job.tokens, job.cols));
-    task.kernel(job);
+void roundActivations(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x) {
+    const Product product{weight, &x, 0, 0, {}};
+    roundActivations(kernels, pool, {&product, 1});
 }
 
 void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products) {

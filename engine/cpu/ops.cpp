@@ -27,6 +27,7 @@ void softcap(float* x, float cap, size_t n) { ops().softcap(x, cap, n); }
 void activate(Activation activation, const float* gate, const float* up, float* out, size_t n) {
     ops().activate(activation, gate, up, out, n);
 }
+size_t listPositive(const float* x, size_t n, uint32_t* out) { return ops().listPositive(x, n, out); }
 void rope(float* head, const float* cosines, const float* sines, size_t n_rot, RopePairs pairs) {
     ops().rope(head, cosines, sines, n_rot, pairs);
 }
@@ -49,7 +50,8 @@ size_t kvRowBytes(KvType type, size_t n) {
 }
 
 size_t attendScratch(const Attention& job) {
-    return job.heads * (kCellBlock + 2) + std::max(job.key_width, job.value_width);
+    const auto padded = [](size_t n) { return (n + 15) / 16 * 16; };
+    return job.heads * (kCellBlock + 2 + padded(job.key_width)) + kCellBlock * padded(std::max(job.key_width, job.value_width));
 }
 
 void attend(const Attention& job) {

@@ -27,6 +27,9 @@ enum class Activation : uint8_t { silu, gelu, relu, relu2, drelu, sigmoid, gpt_o
 /// drelu: relu(gate) * relu(up). gpt_oss: min(g,7) * sigmoid(1.702 min(g,7)) * (clamp(u,−7,7) + 1).
 void activate(Activation activation, const float* gate, const float* up, float* out, size_t n);
 
+/// The numbers i with x[i] > 0, ascending, at out, which has room for n + 16. Returns how many they are.
+size_t listPositive(const float* x, size_t n, uint32_t* out);
+
 /// Which elements of a head rotate together: norm = (2i, 2i+1); neox = (i, i + n_rot/2).
 enum class RopePairs : uint8_t { norm, neox };
 /// Rotates one head in place by n_rot/2 angles given as cosines and sines; elements from n_rot on stay.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "engine/cpu/kernels.h"
 #include "engine/cpu/matmul.h"
@@ -12,13 +13,33 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
 void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients,
                         MatrixView<float> out, bool everything = false);
 void multiplyRows(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out);
+void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, const Neurons& neurons, float* out);
 
 /// Rounds all activations of the list that block types need rounded and that have not been yet.
 void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products);
-/// One product on the calling thread, its activations rounded already.
-void multiplyAlone(const Kernels& kernels, const Product& product);
+/// The same for one input of one weight.
+void roundActivations(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x);
 
-/// Neurons of a chunk that multiplyTransposed() sums by itself.
+struct ActivationsAccess {
+    static bool& rounded(Activations& x) { return x.rounded_; }
+    static std::vector<XBlock>& blocks(Activations& x) { return x.blocks_; }
+};
+
+inline bool isFloat(gguf::Type type) {
+    return type == gguf::Type::F32 || type == gguf::Type::F16 || type == gguf::Type::BF16;
+}
+
+/// Adds rows of any type, decoded first where the type has no kernel for it.
+void addRows(const Kernels& kernels, gguf::Type type, const AddRowsJob& job);
+
+/// A job without rows yet, for activations [1, cols] that are rounded where the type needs it.
+ListedJob listedJob(const Weight& weight, Activations& x);
+/// Throws Error for a type without products.
+ListedKernel listedKernel(const Kernels& kernels, gguf::Type type);
+
+/// Neurons whose part of a down-projection is summed by itself.
 constexpr size_t kNeuronChunk = 256;
+/// Listed rows that are in work at once: enough to fill the lanes of every level.
+constexpr size_t kListedRows = 16;
 
 }  // namespace hearth::cpu

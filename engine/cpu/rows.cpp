@@ -1,40 +1,51 @@
 #include <algorithm>
-#include <cstring>
 #include <stdexcept>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "engine/cpu/products.h"
+#include "engine/cpu/ranges.h"
 
 namespace hearth::cpu {
-namespace {
 
-/// Rows of a piece: enough to fill the lanes of every level, few enough to spread a short list over the threads.
-constexpr size_t kListedRows = 16;
+ListedJob listedJob(const Weight& weight, Activations& x) {
+    ListedJob job;
+    job.weight = reinterpret_cast<const uint8_t*>(weight.data);
+    job.row_bytes = weight.row_bytes;
+    job.cols = weight.cols;
+    job.x = x.values().data;
+    if (!isFloat(weight.type)) job.rounded = ActivationsAccess::blocks(x).data();
+    return job;
+}
 
-/// The listed rows, copied side by side into memory that the thread keeps, so that the ordinary kernel takes them: the copy
-/// stays in the cache, and a row gives the bits that it gives in its place.
-struct Packed {
-    std::vector<std::byte> rows;
-    float out[kListedRows];
-};
+ListedKernel listedKernel(const Kernels& kernels, gguf::Type type) {
+    const ListedKernel kernel = kernels.products->listed(type);
+    if (kernel == nullptr)
+        throw Error("cannot multiply with a weight of type " + std::string(gguf::typeInfo(type).name),
+                    "Hearth has no matrix product for this type", "use a file whose weights have another type");
+    return kernel;
+}
 
-}  // namespace
-
-void multiplyRows(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out) {
-    if (x.values().rows != 1 || x.values().cols != weight.cols) throw std::logic_error("cpu::multiplyRows: shapes do not match");
+void multiplyRows(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x,
+                  std::span<const uint32_t> rows, float* out) {
+    if (x.values().rows != 1 || x.values().cols != weight.cols)
+        throw std::logic_error("cpu::multiplyRows: shapes do not match");
     const size_t pieces = (rows.size() + kListedRows - 1) / kListedRows;
     if (pieces == 0) return;
-    const Product whole{weight, &x, 0, 1, {out, 1, weight.rows}};
-    roundActivations(kernels, pool, {&whole, 1});
-    pool.run(pieces, [&](size_t piece) {
-        thread_local Packed packed;
-        const std::span<const uint32_t> list = rows.subspan(piece * kListedRows, std::min(kListedRows, rows.size() - piece * kListedRows));
-        packed.rows.resize(kListedRows * weight.row_bytes);
-        for (size_t i = 0; i < list.size(); ++i)
-            std::memcpy(packed.rows.data() + i * weight.row_bytes, weight.data + list[i] * weight.row_bytes, weight.row_bytes);
-        multiplyAlone(kernels, {{weight.type, packed.rows.data(), list.size(), weight.cols, weight.row_bytes}, &x, 0, 1, {packed.out, 1, kListedRows}});
-        for (size_t i = 0; i < list.size(); ++i) out[list[i]] = packed.out[i];
+    const ListedKernel kernel = listedKernel(kernels, weight.type);
+    roundActivations(kernels, pool, weight, x);
+    const ListedJob all = listedJob(weight, x);
+    Ranges ranges(pieces, pool.threads());
+    pool.run(pieces, [&](size_t, unsigned thread) {
+        const size_t first = ranges.take(thread).piece * kListedRows;
+        ListedJob job = all;
+        float values[kListedRows];
+        job.rows = rows.data() + first;
+        job.count = std::min(kListedRows, rows.size() - first);
+        job.out = values;
+        job.ahead = {job.weight, job.row_bytes, job.rows + job.count,
+                     std::min(kListedRows, rows.size() - first - job.count)};
+        kernel(job);
+        for (size_t i = 0; i < job.count; ++i) out[job.rows[i]] = values[i];
     });
 }
 

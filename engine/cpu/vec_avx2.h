@@ -45,6 +45,11 @@ HEARTH_INLINE float reduceAdd(F a) {
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
+HEARTH_INLINE F reduceEach(const F* a) {
+    const F ab = _mm256_hadd_ps(_mm256_hadd_ps(a[0], a[1]), _mm256_hadd_ps(a[2], a[3]));
+    const F cd = _mm256_hadd_ps(_mm256_hadd_ps(a[4], a[5]), _mm256_hadd_ps(a[6], a[7]));
+    return _mm256_add_ps(_mm256_permute2f128_ps(ab, cd, 0x20), _mm256_permute2f128_ps(ab, cd, 0x31));
+}
 HEARTH_INLINE float reduceMax(F a) {
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
     s = _mm_max_ps(s, _mm_movehl_ps(s, s));
@@ -81,6 +86,30 @@ HEARTH_INLINE void storeInt8(void* p, I a) {
     _mm_storel_epi64(static_cast<__m128i*>(p), both);
 }
 
+HEARTH_INLINE I loadBytes(const void* p) { return _mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))); }
+template <int kOffset> HEARTH_INLINE F nibbleFloat(I a) {
+    const I code = iand(a, iset1(15));
+    return toFloat(kOffset == 0 ? code : isub(code, iset1(kOffset)));
+}
+/// Bits 4 to 7 put behind the exponent of 2^19 stand for whole numbers there.
+template <int kOffset> HEARTH_INLINE F highNibbleFloat(I a) {
+    return fsub(ibits(ior(iand(a, iset1(0xf0)), iset1(0x49000000))), fset1(524288.0f + kOffset));
+}
+HEARTH_INLINE F tableFloat(const float* table, I a) {
+    const F low = _mm256_permutevar8x32_ps(fload(table), a), high = _mm256_permutevar8x32_ps(fload(table + 8), a);
+    return _mm256_blendv_ps(low, high, ibits(ishl<28>(a)));
+}
+HEARTH_INLINE I bitLanes(uint32_t bits) {
+    const I of_lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+    return iand(_mm256_cmpeq_epi32(iand(iset1(static_cast<int32_t>(bits)), of_lane), of_lane), iset1(1));
+}
+HEARTH_INLINE size_t storeLanes(M m, uint32_t first, uint32_t* out) {
+    size_t count = 0;
+    for (auto bits = static_cast<unsigned>(_mm256_movemask_ps(m)); bits != 0; bits &= bits - 1)
+        out[count++] = first + static_cast<uint32_t>(__builtin_ctz(bits));
+    return count;
+}
+
 HEARTH_INLINE I loadI(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
 HEARTH_INLINE void storeI(void* p, I a) { _mm256_storeu_si256(static_cast<__m256i*>(p), a); }
 HEARTH_INLINE int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
@@ -89,12 +118,16 @@ HEARTH_INLINE I splat(const void* p) { return _mm256_set1_epi32(word(p)); }
 struct Rows {
     const uint8_t* base;
     size_t stride;
+    HEARTH_INLINE const uint8_t* operator[](size_t i) const { return base + i * stride; }
+};
+struct ListedRows {
+    const uint8_t* first[kLanes];
+    HEARTH_INLINE const uint8_t* operator[](size_t i) const { return first[i]; }
 };
 
-HEARTH_INLINE I loadRows32(const Rows& rows, size_t offset) {
-    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
-    const size_t s = rows.stride;
-    return _mm256_setr_epi32(word(p), word(p + s), word(p + 2 * s), word(p + 3 * s), word(q), word(q + s), word(q + 2 * s), word(q + 3 * s));
+HEARTH_INLINE I loadRows32(const auto& rows, size_t o) {
+    return _mm256_setr_epi32(word(rows[0] + o), word(rows[1] + o), word(rows[2] + o), word(rows[3] + o), word(rows[4] + o),
+                             word(rows[5] + o), word(rows[6] + o), word(rows[7] + o));
 }
 HEARTH_INLINE I twoRows(const uint8_t* low, const uint8_t* high) {
     return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(low))),
@@ -109,10 +142,9 @@ HEARTH_INLINE void transpose(I a, I b, I c, I d, I* out) {
     out[2] = _mm256_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm256_unpackhi_epi64(ab_high, cd_high);
 }
-HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
-    const uint8_t *p = rows.base + offset, *q = p + 4 * rows.stride;
-    const size_t s = rows.stride;
-    transpose(twoRows(p, q), twoRows(p + s, q + s), twoRows(p + 2 * s, q + 2 * s), twoRows(p + 3 * s, q + 3 * s), out);
+HEARTH_INLINE void loadTransposed(const auto& rows, size_t o, I* out) {
+    transpose(twoRows(rows[0] + o, rows[4] + o), twoRows(rows[1] + o, rows[5] + o), twoRows(rows[2] + o, rows[6] + o),
+              twoRows(rows[3] + o, rows[7] + o), out);
 }
 HEARTH_INLINE F lowHalf(I a) {
     const I words = _mm256_shuffle_epi8(a, _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1,

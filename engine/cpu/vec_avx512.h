@@ -40,6 +40,20 @@ HEARTH_INLINE float reduceAdd(F a) {
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
+/// In each quarter, the sums of four vectors' values there.
+HEARTH_INLINE F quarterSums(const F* a) {
+    const F ab = _mm512_add_ps(_mm512_unpacklo_ps(a[0], a[1]), _mm512_unpackhi_ps(a[0], a[1]));
+    const F cd = _mm512_add_ps(_mm512_unpacklo_ps(a[2], a[3]), _mm512_unpackhi_ps(a[2], a[3]));
+    const auto low = _mm512_unpacklo_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd)),
+               high = _mm512_unpackhi_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+    return _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+}
+HEARTH_INLINE F reduceEach(const F* a) {
+    const F s0 = quarterSums(a), s1 = quarterSums(a + 4), s2 = quarterSums(a + 8), s3 = quarterSums(a + 12);
+    const F s01 = _mm512_add_ps(_mm512_shuffle_f32x4(s0, s1, 0x88), _mm512_shuffle_f32x4(s0, s1, 0xdd));
+    const F s23 = _mm512_add_ps(_mm512_shuffle_f32x4(s2, s3, 0x88), _mm512_shuffle_f32x4(s2, s3, 0xdd));
+    return _mm512_add_ps(_mm512_shuffle_f32x4(s01, s23, 0x88), _mm512_shuffle_f32x4(s01, s23, 0xdd));
+}
 HEARTH_INLINE float reduceMax(F a) {
     const __m256 h = _mm256_max_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
@@ -74,6 +88,25 @@ HEARTH_INLINE void storeHalf1(void* p, float a) { const uint16_t h = _cvtss_sh(a
 HEARTH_INLINE I loadInt8(const void* p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
 HEARTH_INLINE void storeInt8(void* p, I a) { _mm_storeu_si128(static_cast<__m128i*>(p), _mm512_cvtepi32_epi8(a)); }
 
+HEARTH_INLINE I loadBytes(const void* p) { return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))); }
+template <int kOffset> HEARTH_INLINE F nibbleFloat(I a) {
+    return _mm512_permutexvar_ps(a, _mm512_setr_ps(0 - kOffset, 1 - kOffset, 2 - kOffset, 3 - kOffset, 4 - kOffset, 5 - kOffset, 6 - kOffset,
+                                                   7 - kOffset, 8 - kOffset, 9 - kOffset, 10 - kOffset, 11 - kOffset, 12 - kOffset,
+                                                   13 - kOffset, 14 - kOffset, 15 - kOffset));
+}
+/// Bits 4 to 7 put behind the exponent of 2^19 stand for whole numbers there: no shift and no second permutation, whose ports
+/// are the busy ones.
+template <int kOffset> HEARTH_INLINE F highNibbleFloat(I a) {
+    return fsub(ibits(_mm512_ternarylogic_epi32(a, iset1(0xf0), iset1(0x49000000), 0xea)), fset1(524288.0f + kOffset));
+}
+HEARTH_INLINE F tableFloat(const float* table, I a) { return _mm512_permutexvar_ps(a, fload(table)); }
+HEARTH_INLINE I bitLanes(uint32_t bits) { return _mm512_maskz_set1_epi32(static_cast<M>(bits), 1); }
+HEARTH_INLINE size_t storeLanes(M m, uint32_t first, uint32_t* out) {
+    const I lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m, iadd(lanes, iset1(static_cast<int32_t>(first)))));
+    return static_cast<size_t>(__builtin_popcount(m));
+}
+
 HEARTH_INLINE I loadI(const void* p) { return _mm512_loadu_si512(p); }
 HEARTH_INLINE void storeI(void* p, I a) { _mm512_storeu_si512(p, a); }
 HEARTH_INLINE int32_t word(const void* p) { int32_t w; std::memcpy(&w, p, 4); return w; }
@@ -82,25 +115,27 @@ HEARTH_INLINE I splat(const void* p) { return _mm512_set1_epi32(word(p)); }
 struct Rows {
     const uint8_t* base;
     size_t stride;
+    HEARTH_INLINE const uint8_t* operator[](size_t i) const { return base + i * stride; }
+};
+struct ListedRows {
+    const uint8_t* first[kLanes];
+    HEARTH_INLINE const uint8_t* operator[](size_t i) const { return first[i]; }
 };
 
-HEARTH_INLINE __m128i fourWords(const uint8_t* p, size_t s) {
-    return _mm_setr_epi32(word(p), word(p + s), word(p + 2 * s), word(p + 3 * s));
-}
-HEARTH_INLINE I loadRows32(const Rows& rows, size_t offset) {
-    const size_t s = rows.stride;
-    const uint8_t* p = rows.base + offset;
-    const __m256i low = _mm256_setr_m128i(fourWords(p, s), fourWords(p + 4 * s, s));
-    const __m256i high = _mm256_setr_m128i(fourWords(p + 8 * s, s), fourWords(p + 12 * s, s));
+HEARTH_INLINE I loadRows32(const auto& rows, size_t o) {
+    const auto four = [&](size_t i) HEARTH_INLINE_LAMBDA {
+        return _mm_setr_epi32(word(rows[i] + o), word(rows[i + 1] + o), word(rows[i + 2] + o), word(rows[i + 3] + o));
+    };
+    const __m256i low = _mm256_setr_m128i(four(0), four(4)), high = _mm256_setr_m128i(four(8), four(12));
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 HEARTH_INLINE __m128i load16(const uint8_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-/// Rows 0, 4, 8 and 12 from p.
-HEARTH_INLINE I fourRows(const uint8_t* p, size_t s) {
-    I out = _mm512_castsi128_si512(load16(p));
-    out = _mm512_mask_broadcast_i32x4(out, 0x00f0, load16(p + 4 * s));
-    out = _mm512_mask_broadcast_i32x4(out, 0x0f00, load16(p + 8 * s));
-    return _mm512_mask_broadcast_i32x4(out, 0xf000, load16(p + 12 * s));
+/// Rows i, i + 4, i + 8 and i + 12.
+HEARTH_INLINE I fourRows(const auto& rows, size_t i, size_t o) {
+    I out = _mm512_castsi128_si512(load16(rows[i] + o));
+    out = _mm512_mask_broadcast_i32x4(out, 0x00f0, load16(rows[i + 4] + o));
+    out = _mm512_mask_broadcast_i32x4(out, 0x0f00, load16(rows[i + 8] + o));
+    return _mm512_mask_broadcast_i32x4(out, 0xf000, load16(rows[i + 12] + o));
 }
 /// Words of four vectors, transposed in each quarter.
 HEARTH_INLINE void transpose(I a, I b, I c, I d, I* out) {
@@ -111,10 +146,8 @@ HEARTH_INLINE void transpose(I a, I b, I c, I d, I* out) {
     out[2] = _mm512_unpacklo_epi64(ab_high, cd_high);
     out[3] = _mm512_unpackhi_epi64(ab_high, cd_high);
 }
-HEARTH_INLINE void loadTransposed(const Rows& rows, size_t offset, I* out) {
-    const size_t s = rows.stride;
-    const uint8_t* p = rows.base + offset;
-    transpose(fourRows(p, s), fourRows(p + s, s), fourRows(p + 2 * s, s), fourRows(p + 3 * s, s), out);
+HEARTH_INLINE void loadTransposed(const auto& rows, size_t o, I* out) {
+    transpose(fourRows(rows, 0, o), fourRows(rows, 1, o), fourRows(rows, 2, o), fourRows(rows, 3, o), out);
 }
 HEARTH_INLINE F lowHalf(I a) { return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a)); }
 HEARTH_INLINE F highHalf(I a) { return lowHalf(ishr<16>(a)); }

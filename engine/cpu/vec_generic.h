@@ -44,6 +44,8 @@ inline F fmin(F a, F b) { return lanes<F>([&](size_t i) { return a.v[i] < b.v[i]
 inline M fless(F a, F b) { return lanes<M>([&](size_t i) { return a.v[i] < b.v[i]; }); }
 inline F fselect(M m, F yes, F no) { return lanes<F>([&](size_t i) { return m.v[i] ? yes.v[i] : no.v[i]; }); }
 inline float reduceAdd(F a) { return ((a.v[0] + a.v[4]) + (a.v[2] + a.v[6])) + ((a.v[1] + a.v[5]) + (a.v[3] + a.v[7])); }
+/// The sum of each of kLanes vectors.
+inline F reduceEach(const F* a) { return lanes<F>([&](size_t i) { return reduceAdd(a[i]); }); }
 inline float reduceMax(F a) {
     float m = a.v[0];
     for (size_t i = 1; i < kLanes; ++i) m = a.v[i] > m ? a.v[i] : m;
@@ -96,6 +98,32 @@ inline void storeInt8(void* p, I a) {
     std::memcpy(p, b, sizeof b);
 }
 
+// Rows added to sums (axpy.inc): lanes are values of a row.
+
+/// kLanes bytes, each in a lane of its own.
+inline I loadBytes(const void* p) {
+    uint8_t b[kLanes];
+    std::memcpy(b, p, sizeof b);
+    return lanes<I>([&](size_t i) { return static_cast<uint32_t>(b[i]); });
+}
+/// The low four bits of each lane, less kOffset.
+template <int kOffset> inline F nibbleFloat(I a) {
+    return lanes<F>([&](size_t i) { return static_cast<float>(static_cast<int>(a.v[i] & 15u) - kOffset); });
+}
+/// Bits 4 to 7 of each lane, whose other bits are 0 from bit 8 on, less kOffset.
+template <int kOffset> inline F highNibbleFloat(I a) { return nibbleFloat<kOffset>(ishr<4>(a)); }
+/// table[low four bits].
+inline F tableFloat(const float* table, I a) { return lanes<F>([&](size_t i) { return table[a.v[i] & 15u]; }); }
+/// Bit i in lane i, as 0 or 1.
+inline I bitLanes(uint32_t bits) { return lanes<I>([&](size_t i) { return bits >> i & 1u; }); }
+/// Writes first + i for each lane i that m names, in order, and returns how many; up to kLanes values at out may change.
+inline size_t storeLanes(M m, uint32_t first, uint32_t* out) {
+    size_t count = 0;
+    for (size_t i = 0; i < kLanes; ++i)
+        if (m.v[i]) out[count++] = first + static_cast<uint32_t>(i);
+    return count;
+}
+
 // Products (products.inc): lanes are rows of the weight.
 
 inline I loadI(const void* p) { I out; std::memcpy(out.v, p, sizeof out.v); return out; }
@@ -109,14 +137,20 @@ inline I imul(I a, I b) { return lanes<I>([&](size_t i) { return a.v[i] * b.v[i]
 struct Rows {
     const uint8_t* base;
     size_t stride;
+    const uint8_t* operator[](size_t i) const { return base + i * stride; }
+};
+/// kLanes rows of a weight, anywhere.
+struct ListedRows {
+    const uint8_t* first[kLanes];
+    const uint8_t* operator[](size_t i) const { return first[i]; }
 };
 
 /// 4 bytes of each row.
-inline I loadRows32(const Rows& rows, size_t offset) {
-    return lanes<I>([&](size_t i) { return word(rows.base + i * rows.stride + offset); });
+inline I loadRows32(const auto& rows, size_t offset) {
+    return lanes<I>([&](size_t i) { return word(rows[i] + offset); });
 }
 /// 16 bytes of each row: out[j] holds bytes 4j to 4j + 3.
-inline void loadTransposed(const Rows& rows, size_t offset, I* out) {
+inline void loadTransposed(const auto& rows, size_t offset, I* out) {
     for (size_t j = 0; j < 4; ++j) out[j] = loadRows32(rows, offset + 4 * j);
 }
 /// The half-precision number in the low 16 bits of each lane, or in the high ones.

@@ -81,6 +81,8 @@ public:
 
     /// Size of the file that write() makes.
     uint64_t fileBytes() const;
+    /// Everything before the tensors' data, as File::fromMemory reads it.
+    std::vector<std::byte> header() const;
 
     /// Writes beside `path` under the name path + ".part" and renames at the end, so that `path` is either what it was or
     /// complete. The space is checked first. On an error or a stop request (Stopped) the partial file is removed.
@@ -105,7 +107,6 @@ private:
     template <typename Text>
     void setTexts(std::string_view key, std::span<const Text> texts);
     void put(Entry entry);
-    std::vector<std::byte> header() const;
 
     uint64_t alignment_;
     bool power_infer_;

@@ -13,25 +13,7 @@ Forward::Forward(const Description& description, const Weights& weights, ThreadP
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
-
-uint64_t Forward::scratchBytes(const Description& d, uint32_t batch) {
-    uint64_t attention = 0, neurons = 0;
-    for (const LayerShape& s : d.shapes) {
-        const uint64_t heads = s.heads;
-        attention = std::max(attention, 2 * heads * s.key_width +
-                                            2 * uint64_t{s.kv_heads} * std::max(s.key_width, s.value_width) +
-                                            heads * s.value_width);
-        neurons = std::max<uint64_t>(neurons, s.feed_forward);
-    }
-    uint64_t row = 4 * uint64_t{d.width} + attention + 2 * neurons + 2 * uint64_t{d.rope.n_rot};
-    row += d.experts.count + d.experts.used * (2 * uint64_t{d.width} + 2 * uint64_t{d.experts.width}) +
-           2 * uint64_t{d.experts.shared_width};
-    row += uint64_t{d.latent.q_rank} + 2 * uint64_t{d.latent.kv_rank} + d.latent.rope;
-    row += 2 * uint64_t{d.delta_net.channels()} + 2 * uint64_t{d.delta_net.inner};
-    row += uint64_t{d.altup.streams} * 2 * d.width + uint64_t{d.altup.per_layer} * d.layers + d.width;
-    // A quarter more for the rounded copies of inputs (8 bits a value, a scale and a sum for 32).
-    return (row * sizeof(float) * 5 / 4) * batch;
-}
+Measurements& Forward::measurements() { return steps_->measurements(); }
 
 Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
              uint32_t max_batch, sparse::Mode mode)
@@ -98,6 +80,7 @@ void Steps::pass(std::span<const Part> parts, MatrixView<float> logits) {
 }
 
 void Steps::embed() {
+    const Measurements::Scope scope(measurements_, "embedding");
     const uint64_t last = w_.position_embedding ? w_.position_embedding.weight.rows - 1 : 0;
     forRows(rows_.size(), d_.width, [&](size_t t) {
         float* x = x_.row(t);
@@ -133,6 +116,7 @@ void Steps::layer(uint32_t i) {
 
 /// x += residual_scale · norm(branch); without a norm, the branch as it is. Changes the branch.
 void Steps::addBranch(MatrixView<float> branch, const NormWeights& post_norm) {
+    const Measurements::Scope scope(measurements_, "residual");
     forRows(branch.rows, branch.cols, [&](size_t t) {
         float* y = branch.row(t);
         if (post_norm) normRow(post_norm, y, y, branch.cols);
@@ -142,6 +126,7 @@ void Steps::addBranch(MatrixView<float> branch, const NormWeights& post_norm) {
 }
 
 void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
+    const Measurements::Scope scope(measurements_, "output");
     size_t wanted = 0, row = 0;
     for (const Part& part : parts) {
         const size_t n = part.tokens.size(), first = part.logits == Part::Logits::all ? 0 : n - 1;
@@ -164,7 +149,10 @@ void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
 
 void Steps::apply(std::initializer_list<Use> uses) {
     products_.clear();
-    for (const Use& use : uses) products_.push_back({use.linear.weight, &use.x, 0, 0, use.out});
+    for (const Use& use : uses) {
+        products_.push_back({use.linear.weight, &use.x, 0, 0, use.out});
+        measurements_.read(use.linear.weight.rows * use.linear.weight.row_bytes);
+    }
     cpu::multiply(pool_, products_);
     for (const Use& use : uses) addBias(use.out, use.linear.bias, use.linear.scale);
 }
@@ -182,6 +170,7 @@ void Steps::normRow(const NormWeights& norm, const float* in, float* out, size_t
 }
 
 void Steps::normRows(const NormWeights& norm, MatrixView<const float> in, MatrixView<float> out) {
+    const Measurements::Scope scope(measurements_, "norms");
     forRows(in.rows, in.cols, [&](size_t t) { normRow(norm, in.row(t), out.row(t), in.cols); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/base/matrix.h"
 #include "engine/base/thread_pool.h"
+#include "engine/model/measurements.h"
 #include "engine/model/sequence.h"
 #include "engine/model/weights.h"
 
@@ -36,8 +37,11 @@ public:
     void run(std::span<const Part> parts, MatrixView<float> logits);
 
     uint32_t maxBatch() const;
+    /// What the passes did since its last reset().
+    Measurements& measurements();
     /// Bytes of working memory for runs of `batch` tokens (logits not included).
-    static uint64_t scratchBytes(const Description& description, uint32_t batch);
+    static uint64_t scratchBytes(const Description& description, uint32_t batch,
+                                 sparse::Mode mode = sparse::Mode::automatic);
 
 private:
     std::unique_ptr<class Steps> steps_;

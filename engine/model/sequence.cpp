@@ -69,13 +69,16 @@ Sequence::Sequence(const Description& d, const SequenceOptions& options)
     }
 }
 
+uint64_t Sequence::layerBytes(const Description& d, uint32_t layer, const SequenceOptions& options) {
+    if (d.shapes[layer].recurrent)
+        return (max_checkpoints + 1) * sizeof(float) * (convValues(d) + memoryValues(d)) / recurrentLayers(d);
+    const KvSize size = kvSize(d, layer, options);
+    return size.cells * (size.key_bytes + size.value_bytes);
+}
+
 uint64_t Sequence::bytes(const Description& d, const SequenceOptions& options) {
     uint64_t total = 0;
-    for (uint32_t i = 0; i < d.layers; ++i) {
-        const KvSize size = kvSize(d, i, options);
-        total += size.cells * (size.key_bytes + size.value_bytes);
-    }
-    if (d.recurrent()) total += (max_checkpoints + 1) * sizeof(float) * (convValues(d) + memoryValues(d));
+    for (uint32_t i = 0; i < d.layers; ++i) total += layerBytes(d, i, options);
     return total;
 }
 

@@ -65,6 +65,8 @@ public:
 
     /// Bytes that a sequence of these options will take, at most.
     static uint64_t bytes(const Description& description, const SequenceOptions& options);
+    /// The same for one layer.
+    static uint64_t layerBytes(const Description& description, uint32_t layer, const SequenceOptions& options);
 
 private:
     friend class Steps;

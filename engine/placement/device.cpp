@@ -27,6 +27,11 @@ uint64_t memoryInfo(const std::string& name) {
 
 }  // namespace
 
+double Device::rate(gguf::Type type) const {
+    const auto found = type_bytes_per_s.find(type);
+    return found == type_bytes_per_s.end() ? read_bytes_per_s : found->second;
+}
+
 Device cpuDevice() {
     Device cpu{.name = "cpu",
                .kind = Kind::cpu,

@@ -29,7 +29,7 @@ Model::~Model() { build_stop_.request_stop(); }
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
     const placement::Device cpu = placement::cpuDevice();
     return placement::plan(description, nullptr, {&cpu, 1},
-                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv});
+                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop)

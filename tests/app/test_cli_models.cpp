@@ -177,6 +177,32 @@ private slots:
         QVERIFY(QByteArray::fromStdString(small["limit"].get<std::string>()).contains("main memory"));
     }
 
+    /// Before anything is bought or downloaded: a described model on a described machine.
+    void planForOthers() {
+        const QStringList asked{"plan",  "--shape", "relullama-13b", "--simulate", "rtx4090,pc-high", "--sparse",
+                                "exact", "-c",      "512",           "--json"};
+        const auto plan = [&](const QStringList& more) { return jsonOf(run(asked + more)); };
+        const auto six = plan({"--vram-budget", "6G"}), eight = plan({"--vram-budget", "8G"}),
+                   free = plan({"--vram-budget", "auto"});
+        QVERIFY(six["totals"]["cuda:0"].get<uint64_t>() <= uint64_t{6} << 30);
+        QVERIFY(six["decode_tps"].get<double>() > 0 &&
+                eight["decode_tps"].get<double>() > six["decode_tps"].get<double>());
+        QVERIFY(six["prefill_tps"].get<double>() > 0 && six["tps_per_gib"].get<double>() > 0);
+        QCOMPARE(free["tps_per_gib"].get<double>(), 0.0);
+        QVERIFY(QByteArray::fromStdString(six["limit"].get<std::string>()).contains("graphics memory"));
+        const auto named = plan({"--gpu", "cuda:0=6G"});
+        QCOMPARE(named["parts"], six["parts"]);
+        // Without a cut each layer's feed-forward is on one side, which is slower here.
+        const auto whole = plan({"--vram-budget", "6G", "--disable-gpu-index"});
+        for (const auto& layer : whole["layers"]) QCOMPARE(layer["feed_forward"].size(), size_t{1});
+        QVERIFY(whole["decode_tps"].get<double>() < six["decode_tps"].get<double>());
+        QCOMPARE(run({"plan", "--shape", "relullama-13b", "--simulate", "rtx9090"}).code, 1);
+        QCOMPARE(run(asked + QStringList{"--gpu", "cuda:5"}).code, 1);
+        QCOMPARE(run(asked + QStringList{"--gpu", "cuda:0=much"}).code, 2);
+        QCOMPARE(run({"plan"}).code, 2);
+        QVERIFY(run({"devices", "--described"}).out.contains("rtx2080ti"));
+    }
+
     /// A quantised matrix value differs from the original, the names and sizes of the model do not.
     void quantize() {
         const QString out = folder_.path("q8.gguf");

@@ -212,6 +212,11 @@ void TestWindowChats::draftsStayWithTheirChats() {
     QCOMPARE(stage.input().toPlainText(), QStringLiteral("draft of the first"));
     stage.action("new_chat")->trigger();
     QCOMPARE(stage.input().toPlainText(), QStringLiteral("draft of the new"));
+    // Sent, it is nobody's draft any more: the next new chat begins empty.
+    QTest::keyClick(&stage.input(), Qt::Key_Return);
+    QVERIFY(stage.idle());
+    stage.action("new_chat")->trigger();
+    QCOMPARE(stage.input().toPlainText(), QString());
 }
 
 void TestWindowChats::aSearchLeadsToTheMessage() {

@@ -86,6 +86,7 @@ void Chat::keep(qint64 message, bool at_once) {
             record_.id = newId();
             record_.created = QDateTime::currentMSecsSinceEpoch();
             record_.title = titleOf(m.text);
+            store_.setDraft(0, {});   // the draft of the chat without a number was this message's
         }
         record_.updated = QDateTime::currentMSecsSinceEpoch();
         keepRecord();

@@ -7,6 +7,7 @@ namespace hearth::model {
 
 void Steps::attention(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
     attend(i, x);
+    const Measurements::Scope scope(measurements_, "attention output");
     act2_.set(heads_.view());
     apply({{w_.layers[i].attn_output, act2_, out}});
 }
@@ -25,6 +26,7 @@ void Steps::attend(uint32_t i, MatrixView<const float> x) {
 size_t Steps::queryStride(uint32_t i) const { return w_.layers[i].q.weight.rows / d_.shapes[i].heads; }
 
 void Steps::projectHeads(uint32_t i, MatrixView<const float> x) {
+    const Measurements::Scope scope(measurements_, "queries, keys, values");
     const LayerShape& s = d_.shapes[i];
     const LayerWeights& l = w_.layers[i];
     act_.set(x);
@@ -40,6 +42,7 @@ void Steps::projectHeads(uint32_t i, MatrixView<const float> x) {
 
 /// Norms, rope, and the query's temperature; then keys and values go into the cache.
 void Steps::rotateAndStore(uint32_t i) {
+    const Measurements::Scope scope(measurements_, "rotation, KV store");
     const LayerShape& s = d_.shapes[i];
     const LayerWeights& l = w_.layers[i];
     const size_t q_stride = queryStride(i), key_row = cpu::kvRowBytes(rows_[0].sequence->kvType(), s.key_width),
@@ -114,12 +117,14 @@ cpu::Attention Steps::cellsOf(uint32_t i, const Row& row) const {
 
 /// All heads of all tokens; a piece of work is some heads of one token that share a key/value head.
 void Steps::attendHeads(uint32_t i, MatrixView<const float> q, size_t q_stride, MatrixView<float> out) {
+    const Measurements::Scope scope(measurements_, "attention");
     constexpr size_t heads_a_piece = 8;
     const LayerShape& s = d_.shapes[i];
     const LayerWeights& l = w_.layers[i];
     const size_t group = s.heads / s.kv_heads, parts = (group + heads_a_piece - 1) / heads_a_piece;
     const size_t key_row = cpu::kvRowBytes(rows_[0].sequence->kvType(), s.key_width),
                  value_row = cpu::kvRowBytes(rows_[0].sequence->kvType(), s.value_width);
+    for (const Row& row : rows_) measurements_.read((row.position + 1) * s.kv_heads * (key_row + value_row));
     const auto piece = [&](size_t p) {
         const size_t t = p / (s.kv_heads * parts), kv_head = p / parts % s.kv_heads, part = p % parts;
         const size_t head = kv_head * group + part * heads_a_piece;

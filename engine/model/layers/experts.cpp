@@ -115,6 +115,10 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
             if (const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first; count > 0)
                 body(id, first, count);
     };
+    const Measurements::Scope scope(measurements_, "experts");
+    forExperts([&](uint32_t, size_t, size_t) {
+        measurements_.read(2 * e.width * l.expert_gate.first.row_bytes + l.expert_down.stride);
+    });
     act_.set(gathered_.view());
     products_.clear();
     forExperts([&](uint32_t id, size_t first, size_t count) {

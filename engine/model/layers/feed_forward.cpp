@@ -16,15 +16,18 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
     const size_t n = x.rows, neurons = l.up.weight.rows;
     act_.set(x);
     up_.resize(n, neurons);
+    if (l.gate) gate_.resize(n, neurons);
+    {
+        const Measurements::Scope scope(measurements_, "gate, up");
+        if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
+        else apply({{l.up, act_, up_.view()}});
+    }
     if (l.gate) {
-        gate_.resize(n, neurons);
-        apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
         forRows(n, neurons, [&](size_t t) {
             cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
         });
     } else {
-        apply({{l.up, act_, up_.view()}});
         forRows(n, neurons,
                 [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
     }
@@ -34,10 +37,12 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
 /// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.
 void Steps::down(uint32_t i, MatrixView<float> out) {
     const LayerWeights& l = w_.layers[i];
+    const Measurements::Scope scope(measurements_, "down");
     if (l.down) {
         act2_.set(up_.view());
         apply({{l.down, act2_, out}});
     } else {
+        measurements_.read(l.down_t.weight.rows * l.down_t.weight.row_bytes);
         cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out);
         addBias(out, l.down_t.bias, l.down_t.scale);
     }

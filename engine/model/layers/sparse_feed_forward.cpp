@@ -27,6 +27,7 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
             if (predicted && decides[j] < d_.predictor_threshold) row[j] = 0;
     };
     if (!lists) {  // several tokens: together they need most rows
+        const Measurements::Scope scope(measurements_, "gate, up");
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
         if (l.gate && d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
@@ -39,23 +40,56 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         listed_.resize(neurons);
         std::iota(listed_.begin(), listed_.end(), 0u);
         if (predicted) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < d_.predictor_threshold; });
-        std::fill_n(up_.row(0), neurons, 0.0f);
-        if (l.gate) {
-            std::fill_n(gate_.row(0), neurons, 0.0f);
-            applyListed(l.gate, act_, gate_.view());
-            if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
-            std::erase_if(listed_, [&](uint32_t j) { return !(gate_.row(0)[j] > 0); });
-        }
-        applyListed(l.up, act_, up_.view());
-        cpu::activate(activation, l.gate ? gate_.row(0) : up_.row(0), l.gate ? up_.row(0) : nullptr, up_.row(0),
-                      neurons);
+        return listedNeurons(i, out);
     }
+    const Measurements::Scope scope(measurements_, "down by neuron");
     cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, mode_ == sparse::Mode::all);
     addBias(out, l.down_t.bias, l.down_t.scale);
 }
 
+/// out [1, d] from the neurons in listed_: of those, the ones that fire.
+void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
+    const LayerWeights& l = w_.layers[i];
+    const Linear& decides = l.gate ? l.gate : l.up;
+    Matrix<float>& values = l.gate ? gate_ : up_;
+    const size_t neurons = l.up.weight.rows, asked = listed_.size();
+    if (asked < neurons) std::fill_n(values.row(0), neurons, 0.0f);
+    {
+        const Measurements::Scope scope(measurements_, l.gate ? "gate" : "up");
+        applyListed(decides, act_, values.view());
+    }
+    const Measurements::Scope scope(measurements_, l.gate ? "neurons: up, down" : "neurons: down");
+    cpu::Neurons fire;
+    fire.hidden = up_.row(0);
+    fire.down = l.down_t.weight;
+    if (l.gate) {
+        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
+        fire.up = l.up.weight;
+        fire.up_bias = l.up.bias;
+        fire.up_scale = l.up.scale;
+        fire.x = &act_;
+        fire.activation = d_.architecture.activation;
+        fire.gate = gate_.row(0);
+    } else {
+        cpu::activate(d_.architecture.activation, up_.row(0), nullptr, up_.row(0), neurons);
+    }
+    listed_.resize(neurons + 16);
+    listed_.resize(cpu::listPositive(values.row(0), neurons, listed_.data()));
+    fire.list = listed_;
+    cpu::multiplyNeurons(pool_, fire, out.row(0));
+    addBias(out, l.down_t.bias, l.down_t.scale);
+
+    const uint64_t row = fire.down.row_bytes + (l.gate ? fire.up.row_bytes : 0);
+    measurements_.read(listed_.size() * row);
+    measurements_.neurons.all += neurons;
+    measurements_.neurons.added += listed_.size();
+    measurements_.neurons.bytes_saved +=
+        (neurons - listed_.size()) * row + (neurons - asked) * decides.weight.row_bytes;
+}
+
 /// scores_ [n, f] of PowerInfer's predictor: fc2 · relu(fc1 · h), h being the residual stream before the norm.
 void Steps::predictNeurons(uint32_t i) {
+    const Measurements::Scope scope(measurements_, "predictor");
     const LayerWeights& l = w_.layers[i];
     const size_t n = rows_.size(), rank = l.predictor_in.weight.rows;
     hidden_scores_.resize(n, rank);
@@ -75,6 +109,7 @@ void Steps::applyListed(const Linear& linear, cpu::Activations& x, MatrixView<fl
         apply({{linear, x, out}});
         return;
     }
+    measurements_.read(listed_.size() * linear.weight.row_bytes);
     cpu::multiplyRows(pool_, linear.weight, x, listed_, out.row(0));
     for (const uint32_t j : listed_) {
         if (linear.scale != 1) out.row(0)[j] *= linear.scale;

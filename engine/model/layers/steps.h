@@ -16,6 +16,7 @@ public:
           uint32_t max_batch, sparse::Mode mode);
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
+    Measurements& measurements() { return measurements_; }
 
 private:
     struct Row {
@@ -75,6 +76,7 @@ private:
     // sparse_feed_forward.cpp
     bool isSparse(uint32_t i) const;
     void sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void listedNeurons(uint32_t i, MatrixView<float> out);
     void predictNeurons(uint32_t i);
     void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
     void expertDownByNeuron(uint32_t i);
@@ -95,6 +97,7 @@ private:
     ThreadPool& pool_;
     uint32_t max_batch_;
     sparse::Mode mode_;
+    Measurements measurements_;
 
     std::vector<Row> rows_;                     // [n]
     std::vector<uint32_t> positions_;           // [n]

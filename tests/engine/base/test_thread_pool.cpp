@@ -13,12 +13,7 @@
 #include "engine/base/cores.h"
 #include "engine/base/error.h"
 #include "engine/base/thread_pool.h"
-
-#if defined(__SANITIZE_THREAD__)
-/// Qt's own watchdog thread is not compiled for the sanitizer, which so does not see its locks.
-extern "C" const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() { return "race:QWaitCondition\n"; }
-#endif
+#include "tests/support/sanitizers.h"
 
 using namespace hearth;
 

@@ -1,4 +1,5 @@
 #include <QtTest>
+#include <cmath>
 
 #include "engine/base/error.h"
 #include "engine/placement/plan.h"
@@ -91,13 +92,21 @@ private slots:
         QVERIFY(QString::fromStdString(placement::plan(d, nullptr, {&tiny, 1}, {}).limit).startsWith("main memory"));
     }
 
+    /// A token reads the weights and the keys and values of the positions that it looks back on.
     void speedFollowsTheMeasuredBandwidth() {
         const model::Description d = describe("llama");
-        Device measured = roomy;
         QCOMPARE(placement::plan(d, nullptr, {&roomy, 1}, {}).decode_tps, 0.0);
+        Device measured = roomy;
         measured.read_bytes_per_s = 20e9;
-        const Plan plan = placement::plan(d, nullptr, {&measured, 1}, {});
-        QCOMPARE(plan.decode_tps, 20e9 / double(plan.bytes_per_token));
+        measured.layer_s = 1e-5;
+        const auto& s = d.shapes[0];
+        QVERIFY(d.file->find("output.weight") != nullptr);
+        for (const uint32_t depth : {0u, 100u}) {
+            const Plan plan = placement::plan(d, nullptr, {&measured, 1}, {.ctx = 128, .depth = depth});
+            const double cache = double(depth) * d.layers * s.kv_heads * (s.key_width + s.value_width) * 2;
+            const double want = 1 / ((double(plan.bytes_per_token) + cache) / 20e9 + d.layers * 1e-5);
+            QVERIFY(std::abs(plan.decode_tps / want - 1) < 1e-9);
+        }
     }
 
     void noProcessorIsAnError() {

@@ -1,6 +1,6 @@
 #include <QtTest>
 
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 
 class TestSize : public QObject {
     Q_OBJECT
@@ -33,7 +33,7 @@ private slots:
     void parses() {
         QFETCH(QString, text);
         QFETCH(quint64, bytes);
-        QCOMPARE(hearth::cli::parseSize(text.toStdString()), std::optional<uint64_t>(bytes));
+        QCOMPARE(hearth::parseSize(text.toStdString()), std::optional<uint64_t>(bytes));
     }
 
     void refuses_data() {
@@ -44,14 +44,14 @@ private slots:
     }
     void refuses() {
         QFETCH(QString, text);
-        QVERIFY(!hearth::cli::parseSize(text.toStdString()));
+        QVERIFY(!hearth::parseSize(text.toStdString()));
     }
 
     void shows() {
-        QCOMPARE(hearth::cli::formatSize(6442450944), std::string("6.00 GiB"));
-        QCOMPARE(hearth::cli::formatSize(1288490189), std::string("1.20 GiB"));
-        QCOMPARE(hearth::cli::formatSize(1572864), std::string("1.5 MiB"));
-        QCOMPARE(hearth::cli::formatSize(0), std::string("0.0 MiB"));
+        QCOMPARE(hearth::formatSize(6442450944), std::string("6.00 GiB"));
+        QCOMPARE(hearth::formatSize(1288490189), std::string("1.20 GiB"));
+        QCOMPARE(hearth::formatSize(1572864), std::string("1.5 MiB"));
+        QCOMPARE(hearth::formatSize(0), std::string("0.0 MiB"));
     }
 };
 

@@ -1,4 +1,4 @@
-#include "app/cli/size.h"
+#include "engine/base/size.h"
 
 #include <algorithm>
 #include <cctype>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace hearth::cli {
+namespace hearth {
 namespace {
 
 /// What one unit is in bytes; nullopt for unknown words. Upper case, no spaces.
@@ -50,4 +50,4 @@ std::string formatSize(uint64_t bytes) {
     return text;
 }
 
-}  // namespace hearth::cli
+}  // namespace hearth
