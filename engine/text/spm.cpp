@@ -133,24 +133,54 @@ private:
         }
     }
 
+    /// A way in which a token is two texts.
+    struct Split {
+        std::string_view left, right;
+        uint32_t left_hash, right_hash, rank;
+        Symbol merged;
+    };
+
     /// Every way in which a token is two symbols, ranked by the token's score.
     void addMerges(const std::vector<std::pair<float, Symbol>>& order, const std::stop_token& stop) {
         merges_ = MergeTable(order.size() * 2);
-        uint32_t rank = 0;
+        constexpr size_t kBlock = 128;
+        std::vector<Split> splits;
         std::vector<uint32_t> lengths;
+        uint32_t rank = 0;
         for (size_t i = 0; i < order.size(); ++i) {
-            throwIfStopped(stop);
             if (i > 0 && order[i].first != order[i - 1].first) ++rank;
             const std::string_view text = vocabulary_.pieceBytes(static_cast<Token>(order[i].second));
             characterLengths(text, lengths);
             size_t at = 0;
             for (size_t k = 0; k + 1 < lengths.size(); ++k) {
                 at += lengths[k];
-                const Symbol left = symbols_.find(text.substr(0, at));
-                const Symbol right = left == kNoSymbol ? kNoSymbol : symbols_.find(text.substr(at));
-                if (right != kNoSymbol) merges_.add(left, right, {rank, order[i].second});
+                const std::string_view left = text.substr(0, at), right = text.substr(at);
+                splits.push_back(
+                    {left, right, TextTable::hashOf(left), TextTable::hashOf(right), rank, order[i].second});
             }
+            if (splits.size() < kBlock) continue;
+            throwIfStopped(stop);
+            addSplits(splits);
         }
+        addSplits(splits);
+    }
+
+    /// The table is larger than the caches: what all splits want is asked for before any waits.
+    void addSplits(std::vector<Split>& splits) {
+        for (const Split& split : splits) {
+            symbols_.prefetch(split.left_hash);
+            symbols_.prefetch(split.right_hash);
+        }
+        for (const Split& split : splits) {
+            symbols_.prefetchText(split.left_hash);
+            symbols_.prefetchText(split.right_hash);
+        }
+        for (const Split& split : splits) {
+            const Symbol left = symbols_.find(split.left, split.left_hash);
+            const Symbol right = left == kNoSymbol ? kNoSymbol : symbols_.find(split.right, split.right_hash);
+            if (right != kNoSymbol) merges_.add(left, right, {split.rank, split.merged});
+        }
+        splits.clear();
     }
 
     void emit(Symbol symbol, std::string_view text, const Origins& origins, std::vector<Token>& out) const {
