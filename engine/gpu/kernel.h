@@ -5,7 +5,7 @@
 /// test runs them.
 ///
 /// A kernel is a struct of plain arguments with `void operator()() const`, the body of one thread, and a name. Rules:
-/// - whoever reads what another thread of the block wrote waits in between (syncBlock, syncWarp); never luck with warps;
+/// - whoever reads what another thread of the block wrote waits in between (syncBlock); never luck with warps;
 /// - no sums of floats by atomics: the order of summation is part of the result;
 /// - warp functions are called by all 32 lanes.
 #if defined(__CUDACC__)

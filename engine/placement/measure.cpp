@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <fstream>
 #include <functional>
 
@@ -13,7 +12,6 @@
 #include "engine/cpu/bandwidth.h"
 #include "engine/cpu/isa.h"
 #include "engine/cpu/matmul.h"
-#include "engine/gguf/file.h"
 #include "engine/gguf/writer.h"
 
 namespace hearth::placement {
@@ -21,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uint32_t cache_version = 1;
+/// Of the machine, not of a model.
+const sparse::SidecarKind kind{"cpu", 1};
 constexpr size_t cols = 4096, piece = size_t{1} << 20, parts = 2;
 /// Hand-outs to the pool in a layer: norms and rounding, q k v, rope and cache, attention, output, gate and up, down.
 constexpr int hand_outs = 10;
@@ -44,13 +43,6 @@ std::string processorName() {
     for (std::string line; std::getline(in, line);)
         if (line.starts_with("model name")) return line.substr(line.find(':') + 1);
     return "unknown";
-}
-
-/// FNV-1a.
-uint64_t hashOf(const std::string& text) {
-    uint64_t hash = 14695981039346656037u;
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-    return hash;
 }
 
 bool plausible(double value) { return std::isfinite(value) && value > 0; }
@@ -145,36 +137,22 @@ double SpeedProbe::layerSeconds() const {
 CpuSpeeds::CpuSpeeds(ThreadPool& pool, fs::path folder)
     : pool_(pool),
       folder_(std::move(folder)),
-      identity_(processorName() + ", " + std::string(cpu::isaName(cpu::activeIsa())) + ", " +
-                std::to_string(pool.threads()) + " threads") {
+      sidecars_(folder_),
+      identity_(sparse::identityOf(processorName() + ", " + std::string(cpu::isaName(cpu::activeIsa())) + ", " +
+                                   std::to_string(pool.threads()) + " threads")) {
     known_.gather = 0;
     load();
 }
 
-fs::path CpuSpeeds::defaultFolder() {
-    const auto variable = [](const char* name) -> fs::path {
-        const char* value = std::getenv(name);
-        return value != nullptr ? value : "";
-    };
-    fs::path cache = variable("XDG_CACHE_HOME");
-    if (!cache.is_absolute())
-        cache = variable("HOME").empty() ? fs::temp_directory_path() : variable("HOME") / ".cache";
-    return cache / "hearth" / "machine";
+fs::path CpuSpeeds::defaultFolder() try { return sparse::Sidecars::defaultFolder() / "machine"; } catch (const Error&) {
+    return fs::temp_directory_path() / "hearth" / "machine";  // no home: until the next start of the machine
 }
 
-fs::path CpuSpeeds::path() const {
-    char name[32];
-    std::snprintf(name, sizeof name, "cpu-%016llx.gguf", static_cast<unsigned long long>(hashOf(identity_)));
-    return folder_ / name;
-}
+fs::path CpuSpeeds::path() const { return sidecars_.pathOf(identity_, kind); }
 
-void CpuSpeeds::load() try {
-    if (std::error_code ignored; !fs::exists(path(), ignored)) return;
-    const auto file = gguf::File::open(path());
-    if (file->string("hearth.kind").value_or("") != "machine" ||
-        file->integer("hearth.version").value_or(0) != cache_version ||
-        file->string("hearth.identity").value_or("") != identity_)
-        return;
+void CpuSpeeds::load() {
+    const auto file = sidecars_.open(identity_, kind);
+    if (!file) return;
     Device read;
     read.read_bytes_per_s = file->number("machine.read_bytes_per_s").value_or(0);
     read.flops = file->number("machine.flops").value_or(0);
@@ -189,25 +167,17 @@ void CpuSpeeds::load() try {
         if (type && plausible(value.number())) read.type_bytes_per_s[*type] = value.number();
     }
     known_ = std::move(read);
-} catch (const Error&) {
-    // A damaged file is as good as none: it will be measured and written anew.
 }
 
 void CpuSpeeds::save() const try {
     gguf::Writer writer;
-    writer.set("general.architecture", "hearth.machine");
-    writer.set("hearth.kind", "machine");
-    writer.set("hearth.version", cache_version);
-    writer.set("hearth.identity", identity_);
     writer.set("machine.read_bytes_per_s", known_.read_bytes_per_s);
     writer.set("machine.flops", known_.flops);
     writer.set("machine.gather", known_.gather);
     writer.set("machine.layer_s", known_.layer_s);
     for (const auto& [type, rate] : known_.type_bytes_per_s)
         writer.set("machine.type." + std::string(gguf::typeInfo(type).name), rate);
-    std::error_code ignored;
-    fs::create_directories(folder_, ignored);
-    writer.write(path());
+    sidecars_.write(identity_, kind, writer);
 } catch (const Error&) {
     // Nothing is lost but the next start's second.
 }

@@ -9,6 +9,7 @@
 #include "engine/base/thread_pool.h"
 #include "engine/cpu/matmul.h"
 #include "engine/placement/device.h"
+#include "engine/sparse/sidecar.h"
 
 namespace hearth::placement {
 
@@ -38,7 +39,7 @@ private:
     std::shared_ptr<const MappedFile> weights_;
 };
 
-/// How fast this machine's processor is, measured once for each number of threads and kept on disk: reading, dense and
+/// How fast this machine's processor is, measured once for each number of threads and kept in a sidecar: reading, dense and
 /// scattered products by weight type, products with many tokens, and what a layer takes beside its bytes.
 class CpuSpeeds {
 public:
@@ -64,7 +65,8 @@ private:
 
     ThreadPool& pool_;
     std::filesystem::path folder_;
-    std::string identity_;  // processor, level, threads
+    sparse::Sidecars sidecars_;
+    std::string identity_;  // of processor, level and threads
     Device known_;  // speeds measured so far; 0 = not yet
 };
 

@@ -64,7 +64,7 @@ bool isIdentity(const std::string& name) {
 std::string mismatch(const gguf::File& file, const std::string& identity, const SidecarKind& kind) {
     if (file.string("hearth.sidecar.kind") != kind.name) return "it holds something else";
     if (file.integer("hearth.sidecar.version") != kind.version) return "another version of Hearth wrote it";
-    if (file.string("hearth.sidecar.identity") != identity) return "it belongs to another model";
+    if (file.string("hearth.sidecar.identity") != identity) return "it belongs to something else";
     return {};
 }
 
@@ -88,6 +88,12 @@ std::string identityOf(const gguf::File& model) {
         for (uint64_t i = 0; i < kSamples && length > 0; ++i)
             addRange(sum, in, shards[s], data + (rest - length) * i / (kSamples - 1), length);
     }
+    return sum.digits();
+}
+
+std::string identityOf(std::string_view description) {
+    Sha256 sum;
+    sum.add(description.data(), description.size());
     return sum.digits();
 }
 

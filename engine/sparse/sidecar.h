@@ -5,19 +5,22 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/gguf/file.h"
 #include "engine/gguf/writer.h"
 
-/// Files that hold what was worked out about a model (its prepared layouts, profile, calibration): made once, read at each
-/// start, and worth nothing for any other model. They can be deleted at any time; what they held is worked out again.
+/// Files that hold what was worked out about a model (its prepared layouts, profile, calibration) or a machine (its speeds):
+/// made once, read at each start, and worth nothing for any other. They can be deleted at any time; what they held is worked out again.
 namespace hearth::sparse {
 
 /// 64 hexadecimal digits: SHA-256 over the sizes of the model's files, all that stands before their tensors' data, and 64
 /// samples of 4 KiB, evenly from the first byte of the data to the last. Milliseconds, whatever the model's size. Throws Error when the files can't
 /// be read.
 std::string identityOf(const gguf::File& model);
+/// The same of something that has no file, such as a machine, by what tells it from others.
+std::string identityOf(std::string_view description);
 
 /// What a sidecar is, and the version of how it is laid out; one of another version is stale.
 struct SidecarKind {
@@ -48,6 +51,8 @@ public:
     void write(const std::string& identity, const SidecarKind& kind, gguf::Writer& content, std::stop_token stop = {},
                const gguf::Writer::Progress& progress = {}) const;
 
+    /// Where a sidecar lies, or would.
+    std::filesystem::path pathOf(const std::string& identity, const SidecarKind& kind) const;
     /// What is on the disk, by path. Files that are no sidecars by their name are left out.
     std::vector<Entry> list() const;
     /// Deletes the sidecars of a model, or of all; the bytes that were freed.
@@ -56,7 +61,6 @@ public:
     void remove(const std::string& identity, const SidecarKind& kind) const;
 
 private:
-    std::filesystem::path pathOf(const std::string& identity, const SidecarKind& kind) const;
     std::filesystem::path folder_;
 };
 

@@ -4,6 +4,7 @@
 #include <QtTest>
 
 #include "engine/base/error.h"
+#include "tests/ui/own_settings.h"
 #include "tests/ui/stage.h"
 #include "ui/exchange/chat_files.h"
 
@@ -27,7 +28,7 @@ private Q_SLOTS:
     void throughTheWindow();
 
 private:
-    QTemporaryDir folder_;
+    hearth::test::OwnSettings settings_;
 };
 
 namespace {
@@ -83,10 +84,7 @@ WholeChat sample() {
 }  // namespace
 
 void TestExchange::initTestCase() {
-    QVERIFY(folder_.isValid());
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QVERIFY(settings_.isValid());
 }
 
 void TestExchange::ownFilesComeBackWhole() {
@@ -234,7 +232,7 @@ void TestExchange::peopleCanReadIt() {
     QVERIFY2(html.contains(QStringLiteral("q &lt;b&gt; &amp; ")) && html.contains(QStringLiteral("int x;")),
              qPrintable(html));
     for (const char* ending : {"md", "html", "pdf", "json"}) {
-        const QString path = folder_.filePath(QStringLiteral("chat.") + QLatin1StringView(ending));
+        const QString path = settings_.filePath(QStringLiteral("chat.") + QLatin1StringView(ending));
         exportChat(sample(), path);
         QFile file(path);
         QVERIFY(file.open(QIODevice::ReadOnly));
@@ -247,7 +245,7 @@ void TestExchange::peopleCanReadIt() {
 }
 
 void TestExchange::throughTheWindow() {
-    const QString path = folder_.filePath(QStringLiteral("all.json"));
+    const QString path = settings_.filePath(QStringLiteral("all.json"));
     {
         test::Stage stage;
         stage.type(QStringLiteral("Take me along"));
@@ -263,7 +261,7 @@ void TestExchange::throughTheWindow() {
     QTRY_COMPARE(stage.messages().rowCount(), 2);
     QCOMPARE(stage.text(0), QStringLiteral("Take me along"));
     QCOMPARE(stage.messages().index(1).data(ConversationModel::BranchesRole).toInt(), 2);
-    stage.window.importFrom(folder_.filePath(QStringLiteral("missing.json")));
+    stage.window.importFrom(settings_.filePath(QStringLiteral("missing.json")));
     QTRY_VERIFY(stage.window.pane().banner().isVisible());
     QVERIFY2(stage.window.pane().banner().text().contains(QStringLiteral("missing.json")),
              qPrintable(stage.window.pane().banner().text()));

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "tests/ui/own_settings.h"
 #include "tests/ui/stage.h"
 #include "ui/main_window.h"
 
@@ -85,14 +86,11 @@ private Q_SLOTS:
     void theWindowRemembersItsSize();
 
 private:
-    QTemporaryDir folder_;
+    hearth::test::OwnSettings settings_;
 };
 
 void TestWindow::initTestCase() {
-    QVERIFY(folder_.isValid());
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QVERIFY(settings_.isValid());
 }
 
 void TestWindow::enterSendsAndTheReplyIsRead() {
@@ -261,7 +259,7 @@ void TestWindow::droppedFilesAreOpened() {
     QVERIFY(stage.worker.model());
     QCOMPARE(stage.worker.model()->path, QStringLiteral("/models/dropped.gguf"));
     // Other files are attached to the next message.
-    const QString path = folder_.filePath(QStringLiteral("notes.txt"));
+    const QString path = settings_.filePath(QStringLiteral("notes.txt"));
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly) && file.write("three ``` ticks") > 0);
     file.close();
@@ -277,7 +275,7 @@ void TestWindow::droppedFilesAreOpened() {
     QVERIFY(stage.idle());
     QCOMPARE(stage.script->lastAsked()[0].text, QStringLiteral("Look\n\nnotes.txt:\n````\nthree ``` ticks\n````"));
     QCOMPARE(stage.window.pane().attachments(), 0);
-    stage.window.openFiles({folder_.filePath(QStringLiteral("missing.txt"))});
+    stage.window.openFiles({settings_.filePath(QStringLiteral("missing.txt"))});
     QTRY_VERIFY(stage.window.pane().banner().text().contains(QStringLiteral("missing.txt")));
 }
 

@@ -5,6 +5,7 @@
 #include <QSettings>
 #include <QToolButton>
 
+#include "tests/ui/own_settings.h"
 #include "tests/ui/stage.h"
 
 using namespace hearth;
@@ -31,14 +32,11 @@ private Q_SLOTS:
     void onlyWhatChangedIsPainted();
 
 private:
-    QTemporaryDir folder_;
+    hearth::test::OwnSettings settings_;
 };
 
 void TestWindowChats::initTestCase() {
-    QVERIFY(folder_.isValid());
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QVERIFY(settings_.isValid());
     QApplication::setCursorFlashTime(0);   // pictures of the window are compared
 }
 

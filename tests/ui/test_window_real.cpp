@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "tests/support/fixtures.h"
+#include "tests/ui/own_settings.h"
 #include "ui/main_window.h"
 #include "ui/worker/runtime_engine.h"
 
@@ -21,7 +22,7 @@ private Q_SLOTS:
     void theStarterModelAnswers();
 
 private:
-    QTemporaryDir folder_;
+    hearth::test::OwnSettings settings_;
 };
 
 namespace {
@@ -53,10 +54,7 @@ struct Stage {
 }  // namespace
 
 void TestWindowReal::initTestCase() {
-    QVERIFY(folder_.isValid());
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QVERIFY(settings_.isValid());
 }
 
 void TestWindowReal::talksAndStops() {
@@ -92,7 +90,7 @@ void TestWindowReal::aBrokenFileIsASentence() {
                                                      {QStringLiteral("text.gguf"), "just some text"}};
     for (const auto& [name, content] : files) {
         Stage stage;
-        const QString path = folder_.filePath(name);
+        const QString path = settings_.filePath(name);
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly) && file.write(content) == content.size());
         file.close();
@@ -103,7 +101,7 @@ void TestWindowReal::aBrokenFileIsASentence() {
         QVERIFY(!stage.worker.model());
     }
     Stage stage;
-    stage.window.openModel(folder_.filePath(QStringLiteral("missing.gguf")));
+    stage.window.openModel(settings_.filePath(QStringLiteral("missing.gguf")));
     QVERIFY(stage.idle());
     QVERIFY(stage.window.pane().banner().isVisible());
 }

@@ -6,6 +6,7 @@
 #include <QSettings>
 
 #include "engine/base/error.h"
+#include "tests/ui/own_settings.h"
 #include "tests/ui/stage.h"
 #include "ui/exchange/text_file.h"
 #include "ui/settings/chat_settings_dialog.h"
@@ -36,14 +37,11 @@ private Q_SLOTS:
     void aSecondProgramHandsOver();
 
 private:
-    QTemporaryDir folder_;
+    hearth::test::OwnSettings settings_;
 };
 
 void TestWindowSettings::initTestCase() {
-    QVERIFY(folder_.isValid());
-    QSettings::setDefaultFormat(QSettings::IniFormat);
-    QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder_.path());
-    QCoreApplication::setOrganizationName(QStringLiteral("hearth-test"));
+    QVERIFY(settings_.isValid());
 }
 
 void TestWindowSettings::init() { QSettings().clear(); }
@@ -199,7 +197,7 @@ void TestWindowSettings::tokensAreCounted() {
 
 void TestWindowSettings::onlyTextIsAttached() {
     const auto write = [this](const char* name, const QByteArray& bytes) {
-        QFile file(folder_.filePath(QLatin1StringView(name)));
+        QFile file(settings_.filePath(QLatin1StringView(name)));
         return file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size() ? file.fileName() : QString();
     };
     QCOMPARE(readTextFile(write("good.txt",
@@ -211,18 +209,18 @@ void TestWindowSettings::onlyTextIsAttached() {
          {write("latin1.txt",
                 "gr\xfc\xdf"
                 "e"),
-          write("zero.txt", QByteArray("a\0b", 3)), write("large.txt", QByteArray((4 << 20) + 1, 'x')), folder_.path(),
-          folder_.filePath(QStringLiteral("missing.txt"))})
+          write("zero.txt", QByteArray("a\0b", 3)), write("large.txt", QByteArray((4 << 20) + 1, 'x')), settings_.path(),
+          settings_.filePath(QStringLiteral("missing.txt"))})
         QVERIFY_THROWS_EXCEPTION(Error, (void)readTextFile(path));
 }
 
 void TestWindowSettings::aSecondProgramHandsOver() {
-    SingleInstance first(folder_.path());
+    SingleInstance first(settings_.path());
     QVERIFY(!first.handOver({}));
     QSignalSpy called(&first, &SingleInstance::called);
     bool taken = false;
     QThread* second = QThread::create([this, &taken] {
-        SingleInstance other(folder_.path());
+        SingleInstance other(settings_.path());
         taken = other.handOver({QStringLiteral("/models/ä b.gguf"), QStringLiteral("/x.txt")});
     });
     second->start();

@@ -28,7 +28,6 @@ public:
     __device__ T& operator[](size_t i) const { return address_[i]; }
     __device__ T& operator*() const { return *address_; }
     __host__ __device__ DevPtr operator+(size_t n) const { return at(address_ + n); }
-    __host__ __device__ DevPtr& operator+=(size_t n) { return address_ += n, *this; }
     __host__ __device__ explicit operator bool() const { return address_ != nullptr; }
     __host__ __device__ T* address() const { return address_; }
     template <typename U>
@@ -53,7 +52,6 @@ HEARTH_KERNEL_FUNCTION unsigned gridX() { return gridDim.x; }
 HEARTH_KERNEL_FUNCTION unsigned gridY() { return gridDim.y; }
 
 HEARTH_KERNEL_FUNCTION void syncBlock() { __syncthreads(); }
-HEARTH_KERNEL_FUNCTION void syncWarp() { __syncwarp(); }
 HEARTH_KERNEL_FUNCTION uint32_t ballot(bool bit) { return __ballot_sync(kAllLanes, bit); }
 HEARTH_KERNEL_FUNCTION float warpSum(float value) {
 #pragma unroll
@@ -76,7 +74,6 @@ HEARTH_KERNEL_FUNCTION int dot4(int a, int b, int c) { return __dp4a(a, b, c); }
 HEARTH_KERNEL_FUNCTION float halfAsFloat(uint16_t bits) { return __half2float(__ushort_as_half(bits)); }
 HEARTH_KERNEL_FUNCTION uint16_t floatAsHalf(float value) { return __half_as_ushort(__float2half_rn(value)); }
 HEARTH_KERNEL_FUNCTION float bitsAsFloat(uint32_t bits) { return __uint_as_float(bits); }
-HEARTH_KERNEL_FUNCTION uint32_t floatAsBits(float value) { return __float_as_uint(value); }
 
 /// Flags in mapped memory: a fence on either side, for the whole system and not the card alone.
 HEARTH_KERNEL_FUNCTION uint32_t loadAcquire(DevPtr<const uint32_t> at) {
@@ -89,6 +86,5 @@ HEARTH_KERNEL_FUNCTION void storeRelease(DevPtr<uint32_t> at, uint32_t value) {
     *static_cast<volatile uint32_t*>(at.address()) = value;
 }
 HEARTH_KERNEL_FUNCTION void pause() { __nanosleep(100); }
-HEARTH_KERNEL_FUNCTION uint32_t addAtomic(DevPtr<uint32_t> at, uint32_t value) { return atomicAdd(at.address(), value); }
 
 }  // namespace hearth::gpu

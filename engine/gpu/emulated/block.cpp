@@ -18,13 +18,13 @@ namespace hearth::gpu::emulated {
 namespace {
 
 enum class Wait : uint8_t { none, block, warp, ended };
-enum class WarpOp : uint8_t { barrier, exchange, ballot, sum, maximum };
+enum class WarpOp : uint8_t { exchange, ballot, sum, maximum };
 
 struct Thread {
     Fiber fiber;
     Wait wait = Wait::none;
     Site site;
-    WarpOp op = WarpOp::barrier;
+    WarpOp op = WarpOp::exchange;
     uint32_t value = 0;     ///< given to a warp function, then what it gives back
     unsigned from = 0;
 };
@@ -131,9 +131,6 @@ uint32_t BlockRunner::State::warpFunction(WarpOp op, uint32_t value, unsigned fr
 void barrier(const Site& site) {
     if (!running->dropped(site)) running->leave(Wait::block, site);
 }
-void warpBarrier(const Site& site) {
-    if (!running->dropped(site)) running->warpFunction(WarpOp::barrier, 0, 0, site);
-}
 uint32_t exchange(uint32_t value, unsigned from, const Site& site) {
     return running->warpFunction(WarpOp::exchange, value, from, site);
 }
@@ -144,7 +141,10 @@ float butterflySum(float value, const Site& site) {
 float butterflyMax(float value, const Site& site) {
     return std::bit_cast<float>(running->warpFunction(WarpOp::maximum, std::bit_cast<uint32_t>(value), 0, site));
 }
-void pause() { running->leave(Wait::none, Site::current()); }
+void pause() {
+    if (running->options.given_up != nullptr && *running->options.given_up) fault("the device was given up");
+    running->leave(Wait::none, Site::current());
+}
 
 void* sharedMemory(size_t bytes, const Site& site) {
     const auto [found, is_new] = running->shared.try_emplace(keyOf(site));
@@ -157,7 +157,6 @@ void BlockRunner::State::finishWarpOp(std::span<const std::unique_ptr<Thread>> l
     std::array<uint32_t, kWarp> in{}, out{};
     for (unsigned i = 0; i < kWarp; ++i) in[i] = lanes[i]->value;
     switch (lanes[0]->op) {
-        case WarpOp::barrier: break;
         case WarpOp::exchange:
             for (unsigned i = 0; i < kWarp; ++i) out[i] = in[lanes[i]->from];
             break;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -29,6 +30,7 @@ struct SiteKey {
 struct RunOptions {
     uint64_t seed = 0;                  ///< order of blocks, and which thread runs when
     const SiteKey* dropped = nullptr;   ///< a wait that is left out
+    const std::atomic<bool>* given_up = nullptr;   ///< once true, what waits for memory ends in a fault
     std::set<SiteKey>* sites = nullptr; ///< gathers the waits that were met
 };
 

@@ -45,7 +45,8 @@ struct EmulatedDevice::State {
     std::set<EventId> pending;   ///< recorded and not reached
     EventId last_event = 0;
     std::exception_ptr failure;
-    bool busy = false, ending = false;
+    bool busy = false;
+    std::atomic<bool> ending = false;
     std::thread thread;
 
     void loop();
@@ -232,6 +233,7 @@ void EmulatedDevice::launchKernel(StreamId stream, unsigned kernel, const Grid& 
                              run.dropped = s.options.dropped ? &*s.options.dropped : nullptr;
                              std::set<SiteKey> sites;
                              run.sites = &sites;
+                             run.given_up = &s.ending;
                              try {
                                  s.runner.run([&] { entry.run(held.data()); }, grid, s.windows, run);
                              } catch (const Error& error) {

@@ -28,9 +28,8 @@ unsigned blockIndexY();
 unsigned gridX();
 unsigned gridY();
 
-/// Waits for all threads of the block, or of the warp; with `site` dropped (a test) it does nothing.
+/// Waits for all threads of the block; with `site` dropped (a test) it does nothing.
 void barrier(const Site& site);
-void warpBarrier(const Site& site);
 /// Every lane gives a value and gets that of the lane `from`.
 uint32_t exchange(uint32_t value, unsigned from, const Site& site);
 uint32_t ballot(bool bit, const Site& site);
@@ -62,7 +61,6 @@ public:
     T& operator[](size_t i) const { return *static_cast<T*>(translated(address_ + i)); }
     T& operator*() const { return (*this)[0]; }
     DevPtr operator+(size_t n) const { return DevPtr(const_cast<std::remove_const_t<T>*>(address_ + n)); }
-    DevPtr& operator+=(size_t n) { return address_ += n, *this; }
     explicit operator bool() const { return address_ != nullptr; }
     T* address() const { return address_; }  ///< a number, not to be followed
     template <typename U>
@@ -83,7 +81,6 @@ inline unsigned gridX() { return emulated::gridX(); }
 inline unsigned gridY() { return emulated::gridY(); }
 
 inline void syncBlock(const Site& site = Site::current()) { emulated::barrier(site); }
-inline void syncWarp(const Site& site = Site::current()) { emulated::warpBarrier(site); }
 inline uint32_t ballot(bool bit, const Site& site = Site::current()) { return emulated::ballot(bit, site); }
 inline float warpSum(float value, const Site& site = Site::current()) { return emulated::butterflySum(value, site); }
 inline float warpMax(float value, const Site& site = Site::current()) { return emulated::butterflyMax(value, site); }
@@ -102,15 +99,11 @@ inline int dot4(int a, int b, int c) {
 inline float halfAsFloat(uint16_t bits) { return halfToFloat(bits); }
 inline uint16_t floatAsHalf(float value) { return floatToHalf(value); }
 inline float bitsAsFloat(uint32_t bits) { return std::bit_cast<float>(bits); }
-inline uint32_t floatAsBits(float value) { return std::bit_cast<uint32_t>(value); }
 
 /// Flags in mapped memory, between the device and the processor.
 inline uint32_t loadAcquire(DevPtr<const uint32_t> at) { return __atomic_load_n(&at[0], __ATOMIC_ACQUIRE); }
 inline void storeRelease(DevPtr<uint32_t> at, uint32_t value) { __atomic_store_n(&at[0], value, __ATOMIC_RELEASE); }
 inline void pause() { emulated::pause(); }
-inline uint32_t addAtomic(DevPtr<uint32_t> at, uint32_t value) {
-    return __atomic_fetch_add(&at[0], value, __ATOMIC_RELAXED);
-}
 
 }  // namespace hearth::gpu
 

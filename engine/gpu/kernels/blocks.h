@@ -335,7 +335,8 @@ struct Format<Type::Q2_0> {
     X(Q4_0)                                                                                                         \
     X(Q4_1)                                                                                                         \
     X(Q5_0)                                                                                                         \
-    X(Q5_1) X(Q8_0) X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) \
-        X(Q1_0) X(Q2_0)
+    X(Q5_1)                                                                                                         \
+    X(Q8_0) X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_NL) X(IQ4_XS) X(TQ1_0) X(TQ2_0) X(MXFP4) X(NVFP4) X(Q1_0) \
+        X(Q2_0)
 
 }  // namespace hearth::gpu::kernels

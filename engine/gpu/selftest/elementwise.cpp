@@ -3,7 +3,7 @@
 
 #include "engine/gpu/kernels/all.h"
 #include "engine/gpu/selftest/check.h"
-#include "engine/gpu/selftest/weights.h"
+#include "engine/quant/random_weight.h"
 
 namespace hearth::gpu::selftest {
 
@@ -11,6 +11,7 @@ namespace {
 
 using gguf::Type;
 using kernels::Gate;
+using quant::RandomWeight;
 
 /// Cards' expf and tanhf are off by up to two units in the last place; a few operations follow.
 constexpr double kFew = 16 * 0x1p-24;

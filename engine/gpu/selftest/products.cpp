@@ -3,7 +3,7 @@
 
 #include "engine/gpu/kernels/all.h"
 #include "engine/gpu/selftest/check.h"
-#include "engine/gpu/selftest/weights.h"
+#include "engine/quant/random_weight.h"
 
 namespace hearth::gpu::selftest {
 
@@ -11,6 +11,7 @@ namespace {
 
 using gguf::Type;
 using kernels::Rounded;
+using quant::RandomWeight;
 
 constexpr bool isFloat(Type type) { return type == Type::F32 || type == Type::F16 || type == Type::BF16; }
 

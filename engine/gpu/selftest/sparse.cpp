@@ -5,7 +5,7 @@
 
 #include "engine/gpu/kernels/all.h"
 #include "engine/gpu/selftest/check.h"
-#include "engine/gpu/selftest/weights.h"
+#include "engine/quant/random_weight.h"
 
 namespace hearth::gpu::selftest {
 
@@ -13,6 +13,7 @@ namespace {
 
 using gguf::Type;
 using kernels::Rows;
+using quant::RandomWeight;
 
 /// The neurons above a threshold, whole numbers, so nothing may be off.
 void compactAbove(Device& device, uint32_t seed) {

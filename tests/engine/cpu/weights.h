@@ -12,6 +12,7 @@
 #include "engine/base/matrix.h"
 #include "engine/cpu/matmul.h"
 #include "engine/quant/quant.h"
+#include "engine/quant/random_weight.h"
 
 /// Weights and activations of the kernel tests, and what is computed from them in double precision.
 namespace hearth::test {
@@ -31,43 +32,12 @@ inline const std::vector<Type>& floatTypes() {
 inline bool isFloat(Type type) { return std::ranges::count(floatTypes(), type) != 0; }
 
 /// A weight of its own memory, which ends where the last row ends, and its values.
-struct RandomWeight {
-    std::vector<std::byte> bytes;
-    std::vector<float> values;
+struct RandomWeight : quant::RandomWeight {
     cpu::Weight weight;
 
-    RandomWeight(Type type, size_t rows, size_t cols, uint32_t seed) {
-        std::mt19937 random(seed);
-        const uint64_t row_bytes = gguf::rowBytes(type, cols);
-        bytes.resize(rows * row_bytes);
-        values.resize(rows * cols);
-        const gguf::TypeInfo& info = gguf::typeInfo(type);
-        for (size_t i = 0; i < values.size() / info.block_elements; ++i)
-            fillBlock(type, random, std::span(bytes).subspan(i * info.block_bytes, info.block_bytes),
-                      std::span(values).subspan(i * info.block_elements, info.block_elements));
-        weight = {type, bytes.data(), rows, cols, row_bytes};
-    }
-
-private:
-    /// Random bits, drawn again until the block's values are of ordinary size.
-    static void fillBlock(Type type, std::mt19937& random, std::span<std::byte> block, std::span<float> out) {
-        std::normal_distribution<float> normal;
-        for (;;) {
-            for (std::byte& b : block) b = static_cast<std::byte>(random());
-            if (type == Type::F32) {
-                const float value = normal(random);
-                std::memcpy(block.data(), &value, sizeof value);
-            }
-            quant::decode(type, block, out);
-            float largest = 0;
-            bool finite = true;
-            for (const float v : out) {
-                finite = finite && std::isfinite(v);
-                largest = std::max(largest, std::abs(v));
-            }
-            if (finite && largest > 0.01f && largest < 8.0f) return;
-        }
-    }
+    RandomWeight(Type type, size_t rows, size_t cols, uint32_t seed)
+        : quant::RandomWeight(type, rows, cols, seed),
+          weight{type, bytes.data(), rows, cols, gguf::rowBytes(type, cols)} {}
 };
 
 inline std::vector<float> randomValues(size_t n, uint32_t seed) {

@@ -121,6 +121,14 @@ private slots:
         device.freeMapped(never);
     }
 
+    /// A device goes even when one of its kernels waits for what never comes. A hang here is the failure.
+    void aWaitingKernelIsGivenUp() {
+        EmulatedDevice device({.bytes = 1 << 20});
+        const gpu::Mapped never = device.allocateMapped(4);
+        std::memset(never.host, 0, 4);
+        gpu::launch(device, 0, {}, gpu::kernels::AwaitFlag{DevPtr<const uint32_t>(never.device), 1});
+    }
+
     /// A half that fails leaves the stream waiting; the end of the hand-over lets it go.
     void nobodyIsLeftWaiting() {
         EmulatedDevice device({.bytes = 1 << 20});

@@ -1,18 +1,16 @@
-#include "engine/gpu/selftest/weights.h"
+#include "engine/quant/random_weight.h"
 
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <span>
 
-#include "engine/quant/quant.h"
-
-namespace hearth::gpu::selftest {
+namespace hearth::quant {
 
 namespace {
 
 /// Random bits, drawn again until the block's values are of ordinary size.
-void fillBlock(gguf::Type type, std::mt19937& random, std::span<std::byte> block, std::span<float> out) {
+void fillBlock(Type type, std::mt19937& random, std::span<std::byte> block, std::span<float> out) {
     std::normal_distribution<float> normal;
     for (;;) {
         for (std::byte& b : block) b = static_cast<std::byte>(random());
@@ -20,7 +18,7 @@ void fillBlock(gguf::Type type, std::mt19937& random, std::span<std::byte> block
             const float value = normal(random);
             std::memcpy(block.data(), &value, sizeof value);
         }
-        quant::decode(type, block, out);
+        decode(type, block, out);
         float largest = 0;
         bool finite = true;
         for (const float v : out) {
@@ -33,7 +31,7 @@ void fillBlock(gguf::Type type, std::mt19937& random, std::span<std::byte> block
 
 }  // namespace
 
-RandomWeight::RandomWeight(gguf::Type type, size_t rows, size_t cols, uint32_t seed)
+RandomWeight::RandomWeight(Type type, size_t rows, size_t cols, uint32_t seed)
     : bytes(rows * gguf::rowBytes(type, cols)), values(rows * cols) {
     std::mt19937 random(seed);
     const gguf::TypeInfo& info = gguf::typeInfo(type);
@@ -42,4 +40,4 @@ RandomWeight::RandomWeight(gguf::Type type, size_t rows, size_t cols, uint32_t s
                   std::span(values).subspan(i * info.block_elements, info.block_elements));
 }
 
-}  // namespace hearth::gpu::selftest
+}  // namespace hearth::quant
