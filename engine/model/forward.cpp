@@ -137,7 +137,7 @@ void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
     }
     if (wanted == 0) return;
     if (logits.rows < wanted || logits.cols != d_.vocabulary) throw std::logic_error("no room for the logits");
-    act_.set(normed_.view().slice(0, wanted));
+    act_.set(normed_.view().slice(0, wanted), 0);  // no later layer evens this rounding out, and few tokens are wanted
     const MatrixView<float> out = logits.slice(0, wanted);
     apply({{w_.output, act_, out}});
     forRows(wanted, d_.vocabulary, [&](size_t t) {
