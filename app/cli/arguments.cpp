@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/size.h"
+#include "app/cli/sparse_words.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
 #include "engine/base/error.h"
@@ -16,12 +17,6 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, cpu::KvType> kv_names{
     {"f16", cpu::KvType::f16}, {"f32", cpu::KvType::f32}, {"q8_0", cpu::KvType::q8_0}};
-const std::map<std::string, sparse::Mode> sparse_names{{"auto", sparse::Mode::automatic},
-                                                       {"off", sparse::Mode::off},
-                                                       {"all", sparse::Mode::all},
-                                                       {"exact", sparse::Mode::exact},
-                                                       {"predict", sparse::Mode::predict}};
-
 /// An option whose value is one of the words of `names`.
 template <typename T>
 CLI::Option* addChoice(CLI::App& command, const std::string& flags, T& value, const std::map<std::string, T>& names,
@@ -75,8 +70,22 @@ void addBatchSize(CLI::App& command, runtime::LoadOptions& load) {
 }
 
 void addSparse(CLI::App& command, runtime::LoadOptions& load) {
-    addChoice(command, "--sparse", load.sparse, sparse_names,
-              "What is done with zeros in the feed-forward (default auto)");
+    addSparseMode(command, "--sparse", "What is done with zeros in the feed-forward (default auto)",
+                  [&load](const sparse::Choice& choice) { load.sparse = choice; });
+}
+
+void addSparseMode(CLI::App& command, const std::string& flag, const std::string& text,
+                   std::function<void(const sparse::Choice&)> take) {
+    command
+        .add_option_function<std::string>(
+            flag,
+            [flag, take = std::move(take)](const std::string& word) {
+                const auto choice = parseSparse(word);
+                if (!choice) refuseArgument(flag, "\"" + word + "\" is none of " + sparse_words);
+                take(*choice);
+            },
+            text)
+        ->type_name(sparse_words);
 }
 
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional) {
@@ -110,11 +119,6 @@ std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
 
 void printWarnings(const runtime::Model& model) {
     for (const std::string& warning : model.warnings()) note("warning: " + warning);
-}
-
-size_t mostWithLogits(runtime::Model& model) {
-    const size_t fitting = (size_t{256} << 20) / (model.description().vocabulary * sizeof(float));
-    return std::clamp<size_t>(fitting, 1, model.forward().maxBatch());
 }
 
 fs::path starterModel() { return app::starterModel(); }

@@ -152,7 +152,7 @@ void showPlan(const Arguments& arguments) {
     placement::Options options{.ctx = arguments.load.ctx,
                                .batch = arguments.load.batch,
                                .kv = arguments.load.kv,
-                               .sparse = arguments.load.sparse,
+                               .sparse = arguments.load.sparse.mode,
                                .depth = arguments.depth};
     applyBudgets(arguments.planning, devices, options);
     const placement::Plan plan = placement::plan(model.description, model.activity, devices, options);

@@ -8,16 +8,18 @@
 namespace hearth::model {
 
 Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-                 uint32_t max_batch, sparse::Mode mode)
-    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, mode)) {}
+                 uint32_t max_batch, const sparse::Choice& choice)
+    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, choice)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
+const sparse::Choice& Forward::choice() const { return steps_->choice(); }
+void Forward::setChoice(const sparse::Choice& choice) { steps_->setChoice(choice); }
 Measurements& Forward::measurements() { return steps_->measurements(); }
 
 Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-             uint32_t max_batch, sparse::Mode mode)
-    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), mode_(mode) {
+             uint32_t max_batch, const sparse::Choice& choice)
+    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), choice_(choice) {
     const float* factors = w_.rope_factors;
     if (w_.rope_long != nullptr && w_.rope_short != nullptr)
         factors = d_.rope_original_context > 0 && context > d_.rope_original_context ? w_.rope_long : w_.rope_short;

@@ -25,9 +25,9 @@ struct Part {
 class Forward {
 public:
     /// `context` chooses LongRoPE's factors; `max_batch` = most tokens of one run. Keeps references to all three.
-    /// `mode`: automatic = exact where the weights allow it. Weights must have been read for the same mode.
+    /// `choice`: automatic = exact where the weights allow it. Weights must have been read for the same mode.
     Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-            uint32_t max_batch, sparse::Mode mode = sparse::Mode::automatic);
+            uint32_t max_batch, const sparse::Choice& choice = {});
     ~Forward();
 
     /// Computes all parts in one pass and appends their tokens to their sequences. `logits` has a row [vocabulary] for each
@@ -37,6 +37,9 @@ public:
     void run(std::span<const Part> parts, MatrixView<float> logits);
 
     uint32_t maxBatch() const;
+    /// The mode, between two runs. Weights that were read for a sparse mode serve all of them that they have the layouts for.
+    const sparse::Choice& choice() const;
+    void setChoice(const sparse::Choice& choice);
     /// What the passes did since its last reset().
     Measurements& measurements();
     /// Bytes of working memory for runs of `batch` tokens (logits not included).

@@ -29,14 +29,14 @@ Model::~Model() { build_stop_.request_stop(); }
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
     const placement::Device cpu = placement::cpuDevice();
     return placement::plan(description, nullptr, {&cpu, 1},
-                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse});
+                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse.mode});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop)
     : options_(options),
       description_(describe(file, options)),
       plan_(planFor(description_, options)),
-      weights_(description_, options.sparse),
+      weights_(description_, options.sparse.mode),
       pool_(options.threads),
       stop_build_(stop, [source = build_stop_]() mutable { source.request_stop(); }) {
     forward_ =

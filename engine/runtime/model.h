@@ -22,7 +22,7 @@ struct LoadOptions {
     uint32_t batch = 512;      ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
     unsigned threads = 0;      ///< 0 = physical performance cores
-    sparse::Mode sparse = sparse::Mode::automatic;
+    sparse::Choice sparse = {};
     std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
 };
 

@@ -255,6 +255,21 @@ private slots:
         QVERIFY(run({"perplexity", stories(), "--text-file", file}).out.contains("±"));
     }
 
+    /// A model without zeros computes the same in both modes.
+    void perplexityAgainstAnotherMode() {
+        const QString file =
+            folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(9));
+        const Result r = run({"perplexity", stories(), "--text-file", file, "--json", "-c", "64", "--sparse", "exact",
+                              "--against", "off"});
+        QVERIFY2(r.code == 0, about(r));
+        const auto against = jsonOf(r)["against"];
+        QCOMPARE(against["sparse"].get<std::string>(), std::string("off"));
+        QCOMPARE(against["kl"].get<double>(), 0.0);
+        QCOMPARE(against["top_agreement"].get<double>(), 1.0);
+        QCOMPARE(against["perplexity"], jsonOf(r)["perplexity"]);
+        QCOMPARE(run({"perplexity", stories(), "--text-file", file, "--against", "threshold=2"}).code, 2);
+    }
+
     void severalWindows() {
         const QString file =
             folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(40));

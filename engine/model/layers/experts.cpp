@@ -134,7 +134,7 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
     });
 
-    if (l.expert_down_t && mode_ != sparse::Mode::off) {
+    if (l.expert_down_t && choice_.mode != sparse::Mode::off) {
         expertDownByNeuron(i);
     } else {
         act2_.set(expert_up_.view());

@@ -10,13 +10,13 @@ namespace hearth::model {
 // and `all` give the same bits; only `predict` leaves out more.
 
 /// Whether layer i runs by neuron. Without a down-projection by neuron there is nothing to skip.
-bool Steps::isSparse(uint32_t i) const { return mode_ != sparse::Mode::off && d_.hasZeros(i) && w_.layers[i].down_t; }
+bool Steps::isSparse(uint32_t i) const { return choice_.mode != sparse::Mode::off && d_.hasZeros(i) && w_.layers[i].down_t; }
 
 void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
     const LayerWeights& l = w_.layers[i];
     const size_t n = x.rows, neurons = l.up.weight.rows;
-    const bool predicted = mode_ == sparse::Mode::predict && l.predictor_in,
-               lists = n == 1 && mode_ != sparse::Mode::all;
+    const bool predicted = choice_.mode == sparse::Mode::predict && l.predictor_in,
+               lists = n == 1 && choice_.mode != sparse::Mode::all;
     const cpu::Activation activation = d_.architecture.activation;
     if (predicted) predictNeurons(i);
     up_.resize(n, neurons);
@@ -43,7 +43,7 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         return listedNeurons(i, out);
     }
     const Measurements::Scope scope(measurements_, "down by neuron");
-    cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, mode_ == sparse::Mode::all);
+    cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, choice_.mode == sparse::Mode::all);
     addBias(out, l.down_t.bias, l.down_t.scale);
 }
 
@@ -124,7 +124,7 @@ void Steps::expertDownByNeuron(uint32_t i) {
         const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first;
         if (count == 0) continue;
         cpu::multiplyTransposed(pool_, l.expert_down_t[id].weight, expert_up_.view().slice(first, count),
-                                expert_out_.view().slice(first, count), mode_ == sparse::Mode::all);
+                                expert_out_.view().slice(first, count), choice_.mode == sparse::Mode::all);
     }
 }
 

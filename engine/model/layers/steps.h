@@ -13,9 +13,11 @@ namespace hearth::model {
 class Steps {
 public:
     Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-          uint32_t max_batch, sparse::Mode mode);
+          uint32_t max_batch, const sparse::Choice& choice);
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
+    const sparse::Choice& choice() const { return choice_; }
+    void setChoice(const sparse::Choice& choice) { choice_ = choice; }
     Measurements& measurements() { return measurements_; }
 
 private:
@@ -96,7 +98,7 @@ private:
     const Weights& w_;
     ThreadPool& pool_;
     uint32_t max_batch_;
-    sparse::Mode mode_;
+    sparse::Choice choice_;
     Measurements measurements_;
 
     std::vector<Row> rows_;                     // [n]
