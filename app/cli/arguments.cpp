@@ -9,6 +9,7 @@
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
 #include "engine/base/error.h"
+#include "engine/model/activation.h"
 
 namespace hearth::cli {
 namespace {
@@ -71,7 +72,34 @@ void addBatchSize(CLI::App& command, runtime::LoadOptions& load) {
 
 void addSparse(CLI::App& command, runtime::LoadOptions& load) {
     addSparseMode(command, "--sparse", "What is done with zeros in the feed-forward (default auto)",
-                  [&load](const sparse::Choice& choice) { load.sparse = choice; });
+                  [&load](const sparse::Choice& choice) {
+                      const float held = load.sparse.max_loss;
+                      load.sparse = choice;
+                      load.sparse.max_loss = held;
+                  });
+    command
+        .add_option("--max-loss", load.sparse.max_loss,
+                    "With predict and threshold: hold the lost share of the feed-forward's output below this while running")
+        ->check(CLI::Range(1e-4f, 0.9f).description(""))
+        ->type_name("SHARE");
+}
+
+void addActivation(CLI::App& command, runtime::LoadOptions& load) {
+    command
+        .add_option_function<std::string>(
+            "--activation",
+            [&load](const std::string& word) {
+                load.activation = model::activationByName(word);
+                if (!load.activation)
+                    refuseArgument("--activation", "\"" + word + "\" is none of silu|gelu|relu|relu2|drelu");
+            },
+            "Which activation the feed-forward has, where the file is silent or wrong")
+        ->type_name("silu|gelu|relu|relu2|drelu");
+    command
+        .add_option("--relu-threshold", load.relu_threshold,
+                    "Gates below this count as zero (FATReLU, for ProSparse models; default 0)")
+        ->check(CLI::Range(0.0f, 1e3f).description(""))
+        ->type_name("T");
 }
 
 void addSparseMode(CLI::App& command, const std::string& flag, const std::string& text,
@@ -94,6 +122,7 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addContext(command, arguments.load);
     addBatchSize(command, arguments.load);
     addSparse(command, arguments.load);
+    addActivation(command, arguments.load);
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {

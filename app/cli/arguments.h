@@ -19,12 +19,14 @@ struct ModelArguments {
 
 /// MODEL as the first argument, or -m. Where it is `optional`, the starter model stands in.
 void addModelPath(CLI::App& command, std::string& path, bool optional = false);
-/// That, -t, -c, -b, --kv and --sparse.
+/// That, -t, -c, -b, --kv, --sparse and --activation.
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional = false);
 void addThreads(CLI::App& command, unsigned& threads);
 void addContext(CLI::App& command, runtime::LoadOptions& load);
 void addBatchSize(CLI::App& command, runtime::LoadOptions& load);
 void addSparse(CLI::App& command, runtime::LoadOptions& load);
+/// --activation and --relu-threshold.
+void addActivation(CLI::App& command, runtime::LoadOptions& load);
 /// Another option that takes such a mode.
 void addSparseMode(CLI::App& command, const std::string& flag, const std::string& text,
                    std::function<void(const sparse::Choice&)> take);

@@ -130,10 +130,12 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         addBias(expert_gate_.view().slice(first, count), l.expert_gate[id].bias, l.expert_gate[id].scale);
         addBias(expert_up_.view().slice(first, count), l.expert_up[id].bias, l.expert_up[id].scale);
     });
+    cutGates(i, expert_gate_.view());
     forRows(all, e.width, [&](size_t r) {
         cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
     });
 
+    countExperts(i, x.rows);
     if (l.expert_down_t && choice_.mode != sparse::Mode::off) {
         expertDownByNeuron(i);
     } else {
@@ -163,6 +165,7 @@ void Steps::sharedExpert(uint32_t i, MatrixView<const float> x, MatrixView<float
                {l.shared_up, act_, shared_up_.view()},
                {l.shared_router, act_, shared_scale_.view()}});
     else apply({{l.shared_gate, act_, shared_gate_.view()}, {l.shared_up, act_, shared_up_.view()}});
+    cutGates(i, shared_gate_.view());
     forRows(n, width, [&](size_t t) {
         cpu::activate(d_.architecture.activation, shared_gate_.row(t), shared_up_.row(t), shared_up_.row(t), width);
     });

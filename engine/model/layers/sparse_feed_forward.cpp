@@ -10,37 +10,49 @@ namespace hearth::model {
 // and `all` give the same bits; only `predict` leaves out more.
 
 /// Whether layer i runs by neuron. Without a down-projection by neuron there is nothing to skip.
-bool Steps::isSparse(uint32_t i) const { return choice_.mode != sparse::Mode::off && d_.hasZeros(i) && w_.layers[i].down_t; }
+bool Steps::isSparse(uint32_t i) const {
+    return choice_.mode != sparse::Mode::off && (d_.hasZeros(i) || hasThreshold(i)) && w_.layers[i].down_t;
+}
 
 void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    const size_t neurons = w_.layers[i].up.weight.rows;
+    act_.set(x);
+    const bool scored = scoreBeforeGate(i, x);
+    lookAhead(i);
+    if (x.rows > 1 || choice_.mode == sparse::Mode::all) {   // several tokens together need most rows
+        everyNeuron(i, out, scored, hasThreshold(i));
+        return countNeurons(i, up_.view());
+    }
+    listed_.resize(neurons);
+    std::iota(listed_.begin(), listed_.end(), 0u);
+    if (scored) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < 0; });
+    gate_.resize(1, neurons);
+    up_.resize(1, neurons);
+    listedNeurons(i, out);
+    checkLoss(i, out);
+}
+
+/// out [n, d] of the tokens in act_ from all neurons of layer i, but those that scores_ (as they are where `scored`, made
+/// from the gate where there is a `threshold`) leave out.
+void Steps::everyNeuron(uint32_t i, MatrixView<float> out, bool scored, bool threshold) {
     const LayerWeights& l = w_.layers[i];
-    const size_t n = x.rows, neurons = l.up.weight.rows;
-    const bool predicted = choice_.mode == sparse::Mode::predict && l.predictor_in,
-               lists = n == 1 && choice_.mode != sparse::Mode::all;
-    const cpu::Activation activation = d_.architecture.activation;
-    if (predicted) predictNeurons(i);
+    const size_t n = out.rows, neurons = l.up.weight.rows;
     up_.resize(n, neurons);
     gate_.resize(n, neurons);
-    act_.set(x);
-    const auto skip = [&](const float* decides, float* row) {
-        for (size_t j = 0; j < neurons; ++j)
-            if (predicted && decides[j] < d_.predictor_threshold) row[j] = 0;
-    };
-    if (!lists) {  // several tokens: together they need most rows
+    if (threshold) scores_.resize(n, neurons);
+    {
         const Measurements::Scope scope(measurements_, "gate, up");
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
-        if (l.gate && d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
+        cutGates(i, l.gate ? gate_.view() : up_.view());
         forRows(n, neurons, [&](size_t t) {
-            cpu::activate(activation, l.gate ? gate_.row(t) : up_.row(t), l.gate ? up_.row(t) : nullptr, up_.row(t),
-                          neurons);
-            if (predicted) skip(scores_.row(t), up_.row(t));
+            const float* decides = l.gate ? gate_.row(t) : up_.row(t);
+            if (threshold) scoreByThreshold(i, t, decides);
+            cpu::activate(d_.architecture.activation, decides, l.gate ? up_.row(t) : nullptr, up_.row(t), neurons);
+            if (scored || threshold)
+                for (size_t j = 0; j < neurons; ++j)
+                    if (scores_.row(t)[j] < 0) up_.row(t)[j] = 0;
         });
-    } else {
-        listed_.resize(neurons);
-        std::iota(listed_.begin(), listed_.end(), 0u);
-        if (predicted) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < d_.predictor_threshold; });
-        return listedNeurons(i, out);
     }
     const Measurements::Scope scope(measurements_, "down by neuron");
     cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, choice_.mode == sparse::Mode::all);
@@ -53,6 +65,7 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     const Linear& decides = l.gate ? l.gate : l.up;
     Matrix<float>& values = l.gate ? gate_ : up_;
     const size_t neurons = l.up.weight.rows, asked = listed_.size();
+    if (hasThreshold(i)) scores_.resize(1, neurons);
     if (asked < neurons) std::fill_n(values.row(0), neurons, 0.0f);
     {
         const Measurements::Scope scope(measurements_, l.gate ? "gate" : "up");
@@ -62,8 +75,9 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     cpu::Neurons fire;
     fire.hidden = up_.row(0);
     fire.down = l.down_t.weight;
+    cutGates(i, values.view());
     if (l.gate) {
-        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
+        listFiring(i, gate_.row(0));
         fire.up = l.up.weight;
         fire.up_bias = l.up.bias;
         fire.up_scale = l.up.scale;
@@ -71,13 +85,13 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
         fire.activation = d_.architecture.activation;
         fire.gate = gate_.row(0);
     } else {
+        listFiring(i, up_.row(0));
         cpu::activate(d_.architecture.activation, up_.row(0), nullptr, up_.row(0), neurons);
     }
-    listed_.resize(neurons + 16);
-    listed_.resize(cpu::listPositive(values.row(0), neurons, listed_.data()));
     fire.list = listed_;
     cpu::multiplyNeurons(pool_, fire, out.row(0));
     addBias(out, l.down_t.bias, l.down_t.scale);
+    countListed(i);
 
     const uint64_t row = fire.down.row_bytes + (l.gate ? fire.up.row_bytes : 0);
     measurements_.read(listed_.size() * row);
@@ -85,22 +99,6 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     measurements_.neurons.added += listed_.size();
     measurements_.neurons.bytes_saved +=
         (neurons - listed_.size()) * row + (neurons - asked) * decides.weight.row_bytes;
-}
-
-/// scores_ [n, f] of PowerInfer's predictor: fc2 · relu(fc1 · h), h being the residual stream before the norm.
-void Steps::predictNeurons(uint32_t i) {
-    const Measurements::Scope scope(measurements_, "predictor");
-    const LayerWeights& l = w_.layers[i];
-    const size_t n = rows_.size(), rank = l.predictor_in.weight.rows;
-    hidden_scores_.resize(n, rank);
-    scores_.resize(n, l.predictor_out.weight.rows);
-    act3_.set(x_.view());
-    apply({{l.predictor_in, act3_, hidden_scores_.view()}});
-    forRows(n, rank, [&](size_t t) {
-        cpu::activate(cpu::Activation::relu, hidden_scores_.row(t), nullptr, hidden_scores_.row(t), rank);
-    });
-    act3_.set(hidden_scores_.view());
-    apply({{l.predictor_out, act3_, scores_.view()}});
 }
 
 /// out [1, rows]: the rows in listed_, the others stay as they are.

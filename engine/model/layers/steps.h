@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/model/forward.h"
+#include "engine/model/predictors.h"
 #include "engine/model/rope.h"
 
 namespace hearth::model {
@@ -17,7 +18,11 @@ public:
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
     const sparse::Choice& choice() const { return choice_; }
-    void setChoice(const sparse::Choice& choice) { choice_ = choice; }
+    void setChoice(const sparse::Choice& choice);
+    void setPredictors(std::shared_ptr<const Predictors> predictors) { predictors_ = std::move(predictors); }
+    void setProfile(sparse::Profile* profile) { profile_ = profile; }
+    void setObserver(Forward::Observer observer) { observer_ = std::move(observer); }
+    const sparse::LossControl& loss() const { return loss_; }
     Measurements& measurements() { return measurements_; }
 
 private:
@@ -72,16 +77,34 @@ private:
     // feed_forward.cpp, experts.cpp: out [n, d] = feed-forward of layer i on x [n, d]
     void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
-    void cutGates(MatrixView<float> gate, float cut);
+    void cutGates(uint32_t i, MatrixView<float> gate);
+    void cutBelowDeviation(MatrixView<float> gate, float cut);
     void down(uint32_t i, MatrixView<float> out);
 
     // sparse_feed_forward.cpp
     bool isSparse(uint32_t i) const;
     void sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void everyNeuron(uint32_t i, MatrixView<float> out, bool scored, bool threshold);
     void listedNeurons(uint32_t i, MatrixView<float> out);
-    void predictNeurons(uint32_t i);
     void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
     void expertDownByNeuron(uint32_t i);
+
+    // active_neurons.cpp: which neurons are worth computing
+    sparse::Predictor predictorOf(uint32_t i) const;
+    bool scoreBeforeGate(uint32_t i, MatrixView<const float> x);
+    bool scoreByFile(uint32_t i, float dial);
+    bool scoreByGate(uint32_t i, MatrixView<const float> x);
+    bool scoreByThreshold(uint32_t i, size_t t, const float* decides);
+    bool hasThreshold(uint32_t i) const;
+    bool estimate(const NeuronEstimator& e, float dial);
+    void estimateInto(const NeuronEstimator& e, Matrix<float>& scores);
+    void listFiring(uint32_t i, const float* decides);
+    void lookAhead(uint32_t i);
+    void checkLoss(uint32_t i, MatrixView<const float> out);
+    void countNeurons(uint32_t i, MatrixView<const float> values);
+    void countListed(uint32_t i);
+    void countExperts(uint32_t i, size_t tokens);
+
     void route(uint32_t i, MatrixView<const float> x);
     void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
     void experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
@@ -122,7 +145,14 @@ private:
     Matrix<float> shared_gate_, shared_up_, shared_scale_;
     std::vector<Matrix<float>> streams_, predicted_;   // Gemma 3n: S × [n, d]
     Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
-    Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]
+    std::shared_ptr<const Predictors> predictors_;
+    sparse::LossControl loss_;
+    sparse::Profile* profile_ = nullptr;
+    Forward::Observer observer_;
+    Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]; scores below zero are left out
+    Matrix<float> ahead_scores_;                // [n, f] of layer ahead_of_ (0: none)
+    uint32_t ahead_of_ = 0;
+    Matrix<float> checked_;                     // [1, d]
     std::vector<uint32_t> listed_;              // neurons to compute, ascending
     cpu::Activations act_, act2_, act3_;
     std::vector<cpu::Activations> head_acts_;
