@@ -7,6 +7,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/sparse_words.h"
 #include "app/cli/terminal.h"
+#include "engine/runtime/calibrate/activation_check.h"
 #include "engine/runtime/calibrate/calibrate.h"
 
 namespace hearth::cli {
@@ -14,7 +15,7 @@ namespace {
 
 struct Arguments {
     ModelArguments model;
-    std::string text_file;
+    std::string text_file, tokens_file;
     runtime::CalibrateOptions options;
     bool json = false;
 };
@@ -72,12 +73,17 @@ void report(const std::vector<runtime::ModeFigures>& table, bool json) {
 
 void calibrate(Arguments arguments) {
     runtime::CalibrateOptions& options = arguments.options;
-    options.text = readTextToLearnFrom(arguments.text_file);
     ModelArguments with_context = arguments.model;
-    with_context.load.ctx = options.window;
-    with_context.load.batch = std::min(with_context.load.batch, options.window);
+    constexpr uint32_t window = 512;
+    with_context.load.ctx = window;
     const auto model = loadModel(with_context);
-    printWarnings(*model);
+    if (arguments.tokens_file.empty()) {
+        printWarnings(*model);
+        if (const auto doubt = runtime::activationDoubt(with_context.path, with_context.load)) note("warning: " + *doubt);
+    }
+    options.windows = arguments.tokens_file.empty()
+                          ? runtime::windowsOf(*model, readTextToLearnFrom(arguments.text_file), window)
+                          : runtime::windowsOf(parseTokens(readFile(arguments.tokens_file)), window, text::kNoToken);
     const InterruptibleWork work;
     model->pool().setStop(work.token());
     options.sidecars = &model->sidecars();
@@ -87,7 +93,7 @@ void calibrate(Arguments arguments) {
         std::snprintf(left, sizeof left, "%s, %.0f s left", p.what.c_str(), p.seconds_left);
         progress.show(p.share, left);
     };
-    const runtime::CalibrationText text = runtime::divideText(*model, options);
+    const runtime::CalibrationText text = runtime::divideText(options.windows);
     runtime::calibrate(*model, options);
     progress.clear();
     with_context.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
@@ -112,6 +118,7 @@ void addCalibrate(CLI::App& app) {
     addActivation(*command, arguments->model.load);
     command->add_option("--text-file", arguments->text_file, "What the model reads for it (default: a text that comes with Hearth)")
         ->type_name("FILE");
+    command->add_option("--tokens-file", arguments->tokens_file, "Instead: token ids with commas")->type_name("FILE");
     command->add_option("--budget", arguments->options.budget, "Lost share that predictors are cut for (default 0.05)")
         ->check(CLI::Range(1e-4, 0.9).description(""))
         ->type_name("SHARE");

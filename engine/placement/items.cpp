@@ -70,6 +70,7 @@ FeedForward feedForward(const model::Description& d, uint32_t layer, const Activ
     const uint64_t neurons = m.down_t ? m.down_t->ne[1] : m.down ? m.down->ne[0] : m.up->ne[1];
     if (!skips(d, layer, m, mode)) {
         f.units = experts ? d.experts.count : neurons;
+        if (experts && !d.activationHasZeros()) f.curve = activity.curve;
         addAll(f.rest, {m.gate, m.up, m.down, m.down_t});
         return f;
     }

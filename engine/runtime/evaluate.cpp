@@ -123,7 +123,10 @@ void scoreWindow(Model& model, std::span<const text::Token> window, Reader& read
 
 std::vector<std::vector<text::Token>> windowsOf(const Model& model, std::string_view text, uint32_t window) {
     const text::Token bos = model.vocabulary().addBos() ? model.vocabulary().special().bos : text::kNoToken;
-    const std::vector<text::Token> tokens = model.tokenizer().encode(text, {.add_special = false});
+    return windowsOf(model.tokenizer().encode(text, {.add_special = false}), window, bos);
+}
+
+std::vector<std::vector<text::Token>> windowsOf(std::span<const text::Token> tokens, uint32_t window, text::Token bos) {
     if (tokens.size() < 8)
         throw Error("cannot measure on this text", "it has only " + std::to_string(tokens.size()) + " tokens");
     // The mark takes the place of a token of text.

@@ -29,6 +29,8 @@ struct Evaluation {
 /// A text cut into windows, one after another; what is left at its end is not used. Where the model wants a mark at the
 /// beginning of a text, each window begins with it. Throws Error: fewer than 8 tokens.
 std::vector<std::vector<text::Token>> windowsOf(const Model& model, std::string_view text, uint32_t window);
+/// The same of tokens; `bos`: the mark, or kNoToken.
+std::vector<std::vector<text::Token>> windowsOf(std::span<const text::Token> tokens, uint32_t window, text::Token bos);
 
 /// In each window the model reads the first half, and the second half is scored. With a `reference`, both modes compute the
 /// same tokens in turns on the same weights; a model loaded for `mode` can compute it. The model's mode afterwards is what it

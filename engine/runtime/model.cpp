@@ -32,9 +32,10 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 
 Model::~Model() { build_stop_.request_stop(); }
 
-placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
+placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options,
+                               const sparse::Profile* profile) {
     const placement::Device cpu = placement::cpuDevice();
-    return placement::plan(description, nullptr, {&cpu, 1},
+    return placement::plan(description, profile, {&cpu, 1},
                            {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse.mode});
 }
 

@@ -40,7 +40,9 @@ public:
     ~Model();
 
     /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
-    static placement::Plan planFor(const model::Description& description, const LoadOptions& options);
+    /// `profile` may be nullptr.
+    static placement::Plan planFor(const model::Description& description, const LoadOptions& options,
+                                   const sparse::Profile* profile = nullptr);
 
     const model::Description& description() const { return description_; }
     const placement::Plan& plan() const { return plan_; }

@@ -82,7 +82,7 @@ private:
         return out;
     }
 
-    /// Rank by rank, until a greater one costs more than it saves.
+    /// The rank that costs least: a greater one reads more itself and lets fewer neurons through.
     std::optional<sparse::Estimator> lowRank(const Matrix<float>& gate, bool ahead) {
         const uint64_t row = decides().weight.row_bytes;
         const size_t most = std::min<size_t>({options_.most_rank, d_.width / 2, gate.rows() / 2}) / 32 * 32;
@@ -100,7 +100,7 @@ private:
             cut(e, cutRows(ahead ? before_ : x_));
             const double price = options_.prices.predictor * static_cast<double>(e.in.data.size() + e.out.data.size()) +
                                  options_.prices.neurons * e.flagged * static_cast<double>(row * gate.rows());
-            if (best && price >= least) break;
+            if (best && price >= least) continue;
             least = price;
             best = std::move(e);
         }
@@ -136,8 +136,10 @@ private:
 
 /// Everything that decides about the findings, in a few words.
 std::string settingsOf(const Model& model, const CalibrateOptions& o) {
-    std::string all = o.text;
-    for (const double number : {o.budget, o.prices.predictor, o.prices.neurons, double(o.most_rank), double(o.window)})
+    std::string all;
+    for (const std::vector<text::Token>& window : o.windows)
+        all.append(reinterpret_cast<const char*>(window.data()), window.size() * sizeof(text::Token)) += '|';
+    for (const double number : {o.budget, o.prices.predictor, o.prices.neurons, double(o.most_rank)})
         all += "\n" + std::to_string(std::bit_cast<uint64_t>(number));
     all += "\n" + std::to_string(static_cast<int>(model.description().architecture.activation));
     return sparse::identityOf(all);
@@ -164,20 +166,16 @@ private:
 
 }  // namespace
 
-CalibrationText divideText(const Model& model, const CalibrateOptions& options) {
-    std::vector<std::vector<text::Token>> all = windowsOf(model, options.text, options.window);
+CalibrationText divideText(std::span<const std::vector<text::Token>> all) {
     if (all.size() < 4)
-        throw Error("cannot calibrate on this text", "it has fewer than four windows of " +
-                                                         std::to_string(options.window) + " tokens",
-                    "Use a longer text");
-    const size_t judge = std::max<size_t>(1, all.size() / 8), cut = std::max<size_t>(1, all.size() / 5);
-    const auto end = std::make_move_iterator(all.end());
-    const auto back = [&](size_t n) { return end - static_cast<std::ptrdiff_t>(n); };
-    CalibrationText text;
-    text.judge.assign(back(judge), end);
-    text.cut.assign(back(judge + cut), back(judge));
-    text.fit.assign(std::make_move_iterator(all.begin()), back(judge + cut));
-    return text;
+        throw Error("cannot calibrate on this text", "it has fewer than four windows of 512 tokens", "Use a longer text");
+    const size_t judge = std::max<size_t>(1, all.size() / 6), cut = std::max<size_t>(1, all.size() / 5),
+                 fit = all.size() - judge - cut;
+    const auto part = [&](size_t first, size_t n) {
+        const auto windows = all.subspan(first, n);
+        return std::vector<std::vector<text::Token>>(windows.begin(), windows.end());
+    };
+    return {part(0, fit), part(fit, cut), part(fit + cut, judge)};
 }
 
 void calibrate(Model& model, const CalibrateOptions& options) {
@@ -197,7 +195,7 @@ void calibrate(Model& model, const CalibrateOptions& options) {
         throw Error("cannot calibrate this model", "it has no dense feed-forward whose neurons could be predicted");
     const Pace pace(options);
     constexpr double reading = 0.3;   // of the time, about
-    CalibrationText text = divideText(model, options);
+    CalibrationText text = divideText(options.windows);
     const size_t windows = text.fit.size() + text.cut.size(), fit_tokens = text.fit.size() * text.fit[0].size();
     std::vector<std::vector<text::Token>> read = std::move(text.fit);
     read.insert(read.end(), text.cut.begin(), text.cut.end());

@@ -16,8 +16,8 @@ struct Prices {
 };
 
 struct CalibrateOptions {
-    std::string text;          ///< what the model reads to be calibrated; some thousand tokens
-    uint32_t window = 512;     ///< tokens read together
+    /// What the model reads to be calibrated (windowsOf()), at least four windows.
+    std::vector<std::vector<text::Token>> windows;
     double budget = 0.05;      ///< lost share (CETT) that the predictors' cuts are made for
     Prices prices;             ///< choose the rank of each layer
     uint32_t most_rank = 512;
@@ -34,8 +34,8 @@ struct CalibrateOptions {
 struct CalibrationText {
     std::vector<std::vector<text::Token>> fit, cut, judge;
 };
-/// Throws Error when there is too little of it.
-CalibrationText divideText(const Model& model, const CalibrateOptions& options);
+/// Throws Error when there are fewer than four.
+CalibrationText divideText(std::span<const std::vector<text::Token>> windows);
 
 /// Learns predictors, cuts and thresholds for all layers with a dense feed-forward, and writes the model's calibration
 /// (sparse/calibration.h). Each layer is kept as soon as it is known: called again after a stop with the same options, it goes on.
