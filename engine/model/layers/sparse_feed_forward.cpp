@@ -76,7 +76,8 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     listed_.resize(neurons + 16);
     listed_.resize(cpu::listPositive(values.row(0), neurons, listed_.data()));
     fire.list = listed_;
-    cpu::multiplyNeurons(pool_, fire, out.row(0));
+    fire.out = out.row(0);
+    cpu::multiplyNeurons(pool_, fire);
     addBias(out, l.down_t.bias, l.down_t.scale);
 
     const uint64_t row = fire.down.row_bytes + (l.gate ? fire.up.row_bytes : 0);
