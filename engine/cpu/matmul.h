@@ -93,6 +93,7 @@ struct Neurons {
     Weight down;                         ///< [neurons, d], a row per neuron; without data `regrouped` is read instead
     RegroupedWeight regrouped;           ///< [neurons, d]
     float* out = nullptr;                ///< [d], overwritten
+    bool everything = false;             ///< rows of zeros are read, too: for tests
 
     uint64_t neurons() const { return down.data != nullptr ? down.rows : regrouped.neurons; }
     uint64_t outputs() const { return down.data != nullptr ? down.cols : regrouped.outputs; }
@@ -101,8 +102,11 @@ struct Neurons {
 /// For each of some feed-forwards: out = Σ over listed neurons of hidden · its row of the down-projection, in the order of
 /// multiplyTransposed() and, from `down`, with the bits that it gives for these neurons; from `regrouped`, groups that share
 /// scales are summed first (jobs.h, AddRegroupedJob). Neurons whose hidden value is zero change no bit, listed or not.
-/// Computes `hidden` on the way, so that a neuron's rows are read in one hand-out to the pool.
-void multiplyNeurons(ThreadPool& pool, std::span<const Neurons> all);
-inline void multiplyNeurons(ThreadPool& pool, const Neurons& neurons) { multiplyNeurons(pool, std::span(&neurons, 1)); }
+/// Computes `hidden` on the way, so that a neuron's rows are read in one hand-out to the pool; a neuron whose hidden value
+/// turns out to be zero is read no further. Returns the number of neurons whose row of the down-projection was read.
+uint64_t multiplyNeurons(ThreadPool& pool, std::span<const Neurons> all);
+inline uint64_t multiplyNeurons(ThreadPool& pool, const Neurons& neurons) {
+    return multiplyNeurons(pool, std::span(&neurons, 1));
+}
 
 }  // namespace hearth::cpu

@@ -45,10 +45,11 @@ private:
 /// One feed-forward: chunks of its neuron numbers, in any order, by any thread.
 class NeuronSet {
 public:
-    /// `parts`: [chunks, outputs]
-    NeuronSet(const Kernels& kernels, const Neurons& neurons, float* parts)
+    /// `parts`: [chunks, outputs]; `added` counts the rows of the down-projection.
+    NeuronSet(const Kernels& kernels, const Neurons& neurons, float* parts, std::atomic<uint64_t>& added)
         : kernels_(kernels),
           n_(neurons),
+          added_(added),
           outputs_(neurons.outputs()),
           parts_(parts),
           sum_(*kernels.ops, parts, chunksOf(neurons), neurons.out, outputs_) {
@@ -110,21 +111,29 @@ private:
 
     /// Entries [at, at + count) of the list: while one matrix is computed, rows of the other come nearer.
     void group(size_t at, size_t count, float* sums) {
-        const uint32_t* rows = n_.list.data() + at;
+        const uint32_t* listed = n_.list.data() + at;
+        uint32_t rows[kNeuronChunk];
         float hidden[kNeuronChunk];
         if (up_kernel_ != nullptr) {
             for (size_t i = 0; i < count; i += kListedRows)
-                ups(rows + i, std::min(kListedRows, count - i), hidden + i);
+                ups(listed + i, std::min(kListedRows, count - i), hidden + i);
         } else {
-            for (size_t i = 0; i < count; ++i) hidden[i] = n_.hidden[rows[i]];
+            for (size_t i = 0; i < count; ++i) hidden[i] = n_.hidden[listed[i]];
         }
         const bool next_up = up_kernel_ != nullptr;
-        const Ahead ahead{next_up ? up_.weight : downRows(), next_up ? up_.row_bytes : downRowBytes(), rows + count,
+        const Ahead ahead{next_up ? up_.weight : downRows(), next_up ? up_.row_bytes : downRowBytes(), listed + count,
                           std::min(kListedRows, n_.list.size() - at - count)};
+        size_t firing = 0;
+        for (size_t i = 0; i < count; ++i) {
+            rows[firing] = listed[i];
+            hidden[firing] = hidden[i];
+            firing += n_.everything || hidden[i] != 0;
+        }
+        added_.fetch_add(firing, std::memory_order_relaxed);
         if (regrouped_kernel_ != nullptr) {
             AddRegroupedJob add = regrouped_;
             add.rows = rows;
-            add.count = count;
+            add.count = firing;
             add.coefficients = hidden;
             add.sums = sums;
             add.ahead = ahead;
@@ -134,7 +143,7 @@ private:
         add.weight = downRows();
         add.row_bytes = n_.down.row_bytes;
         add.rows = rows;
-        add.count = count;
+        add.count = firing;
         add.coefficients = hidden;
         add.n = outputs_;
         add.sums = sums;
@@ -148,7 +157,8 @@ private:
         job.rows = rows;
         job.count = count;
         job.out = up;
-        job.ahead = {downRows(), downRowBytes(), rows, count};
+        // Where two factors must fire, most of these rows would come for nothing.
+        if (n_.activation != Activation::drelu) job.ahead = {downRows(), downRowBytes(), rows, count};
         up_kernel_(job);
         for (size_t i = 0; i < count; ++i) {
             if (n_.up_scale != 1) up[i] *= n_.up_scale;
@@ -162,6 +172,7 @@ private:
 
     const Kernels& kernels_;
     const Neurons& n_;
+    std::atomic<uint64_t>& added_;
     size_t outputs_;
     float* parts_;
     OrderedSum sum_;
@@ -187,7 +198,8 @@ void checkShapes(const Neurons& n) {
 
 }  // namespace
 
-void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all) {
+uint64_t multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all) {
+    std::atomic<uint64_t> added = 0;
     size_t pieces = 0, values = 0;
     for (const Neurons& n : all) {
         checkShapes(n);
@@ -199,7 +211,7 @@ void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const N
     std::deque<NeuronSet> sets;
     std::vector<size_t> ends;   // of each set's pieces
     for (const Neurons& n : all) {
-        sets.emplace_back(kernels, n, parts);
+        sets.emplace_back(kernels, n, parts, added);
         parts += NeuronSet::chunksOf(n) * n.outputs();
         ends.push_back((ends.empty() ? 0 : ends.back()) + NeuronSet::chunksOf(n));
     }
@@ -209,8 +221,11 @@ void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const N
         const auto set = static_cast<size_t>(std::ranges::upper_bound(ends, piece) - ends.begin());
         sets[set].chunk(piece - (set == 0 ? 0 : ends[set - 1]));
     });
+    return added;
 }
 
-void multiplyNeurons(ThreadPool& pool, std::span<const Neurons> all) { multiplyNeurons(activeKernels(), pool, all); }
+uint64_t multiplyNeurons(ThreadPool& pool, std::span<const Neurons> all) {
+    return multiplyNeurons(activeKernels(), pool, all);
+}
 
 }  // namespace hearth::cpu

@@ -13,7 +13,7 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
 void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients,
                         MatrixView<float> out, bool everything = false);
 void multiplyRows(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out);
-void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all);
+uint64_t multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all);
 
 /// Rounds all activations of the list that block types need rounded and that have not been yet.
 void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products);

@@ -123,6 +123,7 @@ void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& 
         neurons.hidden = const_cast<float*>(coefficients.row(0));  // read only: there is no `up`
         neurons.down = weight;
         neurons.out = out.row(0);
+        neurons.everything = everything;
         multiplyNeurons(kernels, pool, {&neurons, 1});
     } else if (out.rows <= kFewTokens) {
         fewTokens(job, pool, out);

@@ -12,6 +12,7 @@ Forward::Forward(const Description& description, const Weights& weights, ThreadP
     : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, mode)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
+void Forward::setDenseLayers(std::vector<bool> dense) { steps_->setDenseLayers(std::move(dense)); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
 Measurements& Forward::measurements() { return steps_->measurements(); }
 
@@ -30,6 +31,7 @@ void Steps::run(std::span<const Part> parts, MatrixView<float> logits) {
         prepare(parts);
         pass(parts, logits);
         d_.file->check();
+        w_.checkCopies();
     } catch (...) {
         for (const Part& part : parts) part.sequence->recover();
         throw;

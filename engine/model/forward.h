@@ -36,6 +36,8 @@ public:
     /// it held before (a recurrent one what it held at its last checkpoint: ask length()).
     void run(std::span<const Part> parts, MatrixView<float> logits);
 
+    /// In automatic mode: layers [layers] whose zeros do not pay and which run dense. Between two runs.
+    void setDenseLayers(std::vector<bool> dense);
     uint32_t maxBatch() const;
     /// What the passes did since its last reset().
     Measurements& measurements();

@@ -12,6 +12,12 @@ void Steps::feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float>
 }
 
 void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    hiddenOf(i, x);
+    down(i, out);
+}
+
+/// up_ [n, f] = act(gate) · up of all neurons, or act(up).
+void Steps::hiddenOf(uint32_t i, MatrixView<const float> x) {
     const LayerWeights& l = w_.layers[i];
     const size_t n = x.rows, neurons = l.up.weight.rows;
     act_.set(x);
@@ -22,16 +28,11 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
     }
-    if (l.gate) {
-        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
-        forRows(n, neurons, [&](size_t t) {
-            cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
-        });
-    } else {
-        forRows(n, neurons,
-                [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
-    }
-    down(i, out);
+    if (l.gate && d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
+    forRows(n, neurons, [&](size_t t) {
+        if (l.gate) cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
+        else cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons);
+    });
 }
 
 /// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.

@@ -17,6 +17,7 @@ public:
     void run(std::span<const Part> parts, MatrixView<float> logits);
     uint32_t maxBatch() const { return max_batch_; }
     Measurements& measurements() { return measurements_; }
+    void setDenseLayers(std::vector<bool> dense) { dense_layers_ = std::move(dense); }
 
 private:
     struct Row {
@@ -70,6 +71,7 @@ private:
     // feed_forward.cpp, experts.cpp: out [n, d] = feed-forward of layer i on x [n, d]
     void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void hiddenOf(uint32_t i, MatrixView<const float> x);
     void cutGates(MatrixView<float> gate, float cut);
     void down(uint32_t i, MatrixView<float> out);
 
@@ -79,7 +81,9 @@ private:
     void listedNeurons(uint32_t i, MatrixView<float> out);
     void predictNeurons(uint32_t i);
     void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
-    void expertDownByNeuron(uint32_t i);
+    void expertNeurons(uint32_t i);
+    void listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const;
+    void readNeurons(std::span<const cpu::Neurons> all);
     void route(uint32_t i, MatrixView<const float> x);
     void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
     void experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
@@ -122,6 +126,8 @@ private:
     Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
     Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]
     std::vector<uint32_t> listed_;              // neurons to compute, ascending
+    std::vector<std::vector<uint32_t>> expert_listed_;   // [used]: the same of each chosen expert
+    std::vector<bool> dense_layers_;            // in automatic mode: zeros do not pay there
     cpu::Activations act_, act2_, act3_;
     std::vector<cpu::Activations> head_acts_;
     std::vector<cpu::Product> products_;
