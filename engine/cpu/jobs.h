@@ -6,15 +6,20 @@
 /// What kernels of products read and write: plain data, so that kernel files need no templates of other headers.
 namespace hearth::cpu {
 
-/// 32 activations rounded to 8 bits: value = scale · code.
+/// 32 activations rounded to 8 bits: value = scale · code. A block far above its row's root mean square is rounded to 16
+/// bits, in two blocks: value = scale · (kFine · code + the other block's code). Few channels of a model hold such values,
+/// and their rounding would be most of the noise of all (Dettmers et al., LLM.int8(), 2022, section 3).
 constexpr size_t kXBlock = 32;
+constexpr int kFine = 254;          ///< so that both codes lie in −127 … 127
+constexpr float kFineFrom = 3.5f;   ///< largest magnitude of a block / root mean square of its row
 struct alignas(64) XBlock {
     int8_t codes[kXBlock];
     float scale;
-    float sum_all;          ///< scale · Σ codes
+    float sum_all;          ///< scale · Σ of what the codes stand for, the other block's included
     float sums[2];          ///< the same of each half
     int32_t negative_all;   ///< −Σ codes
     int32_t negative[2];    ///< the same of each half
+    int32_t low;            ///< 0, or how many blocks behind this one the block of low codes lies
 };
 static_assert(sizeof(XBlock) == 64);
 

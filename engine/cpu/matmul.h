@@ -36,7 +36,7 @@ struct RegroupedWeight {
 };
 
 /// The input of matrix products: [tokens, cols] float32, and the same rounded to 8 bits for quantised weights
-/// (blocks of 32 with a float32 scale and the block's sum), made once and shared by all matrices that read it.
+/// (16 where a block stands out; blocks of 32 with a float32 scale and the block's sum), made once and shared by all matrices that read it.
 class Activations {
 public:
     /// Takes a view of x (not copied); forgets what was rounded before. Keeps its memory for the next call.
@@ -47,7 +47,7 @@ private:
     friend struct ActivationsAccess;
     MatrixView<const float> x_;
     bool rounded_ = false;
-    std::vector<XBlock> blocks_;  // [tokens, cols / 32]
+    std::vector<XBlock> blocks_;  // [tokens, cols / 32], then as many for low codes
 };
 
 /// One product of a list: out [n, weight.rows] = x rows [first, first + n) · weightᵀ. Weights of F32, F16 and BF16 are

@@ -85,7 +85,7 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
         if (isFloat(product.weight.type) || ActivationsAccess::rounded(x)) continue;
         ActivationsAccess::rounded(x) = true;
         const MatrixView<const float> view = x.values();
-        const size_t needed = view.rows * (view.cols / kXBlock);
+        const size_t needed = 2 * view.rows * (view.cols / kXBlock);  // the second half for low codes
         if (ActivationsAccess::blocks(x).size() < needed) ActivationsAccess::blocks(x).resize(needed);
         for (size_t row = 0; row < view.rows; ++row) rows.push_back({&x, row});
         values += view.rows * view.cols;
@@ -93,7 +93,7 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
     const auto round = [&](size_t i) {
         const MatrixView<const float> view = rows[i].x->values();
         XBlock* blocks = ActivationsAccess::blocks(*rows[i].x).data() + rows[i].row * (view.cols / kXBlock);
-        kernels.products->roundRow(view.row(rows[i].row), view.cols, blocks);
+        kernels.products->roundRow(view.row(rows[i].row), view.cols, blocks, view.rows * (view.cols / kXBlock));
     };
     if (values <= kAlone) {
         for (size_t i = 0; i < rows.size(); ++i) round(i);

@@ -50,7 +50,8 @@ size_t kvRowBytes(KvType type, size_t n) {
 }
 
 size_t attendScratch(const Attention& job) {
-    return job.heads * (kCellBlock + 2) + std::max(job.key_width, job.value_width);
+    const auto padded = [](size_t n) { return (n + 15) / 16 * 16; };
+    return job.heads * (kCellBlock + 2 + padded(job.key_width)) + kCellBlock * padded(std::max(job.key_width, job.value_width));
 }
 
 void attend(const Attention& job) {

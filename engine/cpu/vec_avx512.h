@@ -40,6 +40,20 @@ HEARTH_INLINE float reduceAdd(F a) {
     s = _mm_add_ps(s, _mm_movehl_ps(s, s));
     return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
 }
+/// In each quarter, the sums of four vectors' values there.
+HEARTH_INLINE F quarterSums(const F* a) {
+    const F ab = _mm512_add_ps(_mm512_unpacklo_ps(a[0], a[1]), _mm512_unpackhi_ps(a[0], a[1]));
+    const F cd = _mm512_add_ps(_mm512_unpacklo_ps(a[2], a[3]), _mm512_unpackhi_ps(a[2], a[3]));
+    const auto low = _mm512_unpacklo_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd)),
+               high = _mm512_unpackhi_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+    return _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+}
+HEARTH_INLINE F reduceEach(const F* a) {
+    const F s0 = quarterSums(a), s1 = quarterSums(a + 4), s2 = quarterSums(a + 8), s3 = quarterSums(a + 12);
+    const F s01 = _mm512_add_ps(_mm512_shuffle_f32x4(s0, s1, 0x88), _mm512_shuffle_f32x4(s0, s1, 0xdd));
+    const F s23 = _mm512_add_ps(_mm512_shuffle_f32x4(s2, s3, 0x88), _mm512_shuffle_f32x4(s2, s3, 0xdd));
+    return _mm512_add_ps(_mm512_shuffle_f32x4(s01, s23, 0x88), _mm512_shuffle_f32x4(s01, s23, 0xdd));
+}
 HEARTH_INLINE float reduceMax(F a) {
     const __m256 h = _mm256_max_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
     __m128 s = _mm_max_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));

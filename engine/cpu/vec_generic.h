@@ -44,6 +44,8 @@ inline F fmin(F a, F b) { return lanes<F>([&](size_t i) { return a.v[i] < b.v[i]
 inline M fless(F a, F b) { return lanes<M>([&](size_t i) { return a.v[i] < b.v[i]; }); }
 inline F fselect(M m, F yes, F no) { return lanes<F>([&](size_t i) { return m.v[i] ? yes.v[i] : no.v[i]; }); }
 inline float reduceAdd(F a) { return ((a.v[0] + a.v[4]) + (a.v[2] + a.v[6])) + ((a.v[1] + a.v[5]) + (a.v[3] + a.v[7])); }
+/// The sum of each of kLanes vectors.
+inline F reduceEach(const F* a) { return lanes<F>([&](size_t i) { return reduceAdd(a[i]); }); }
 inline float reduceMax(F a) {
     float m = a.v[0];
     for (size_t i = 1; i < kLanes; ++i) m = a.v[i] > m ? a.v[i] : m;

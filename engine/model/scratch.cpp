@@ -48,7 +48,7 @@ private:
     }
     /// `rows` of activations with `columns` values are the input of a product with `weight`.
     static void input(Grown& act, const gguf::Tensor* weight, uint64_t rows, uint64_t columns) {
-        if (rounds(weight)) act.need(rows * (columns / cpu::kXBlock) * sizeof(cpu::XBlock));
+        if (rounds(weight)) act.need(2 * rows * (columns / cpu::kXBlock) * sizeof(cpu::XBlock));
     }
 
     void layer(uint32_t i) {

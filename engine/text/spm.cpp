@@ -5,6 +5,7 @@
 
 #include "engine/base/error.h"
 #include "engine/text/bpe.h"
+#include "engine/text/splits.h"
 #include "engine/text/tokenizer_model.h"
 #include "engine/text/tokenizer_tables.h"
 #include "engine/text/unicode.h"
@@ -32,21 +33,23 @@ void characterLengths(std::string_view s, std::vector<uint32_t>& lengths) {
 
 class SpmModel : public TokenizerModel {
 public:
-    SpmModel(const Vocabulary& v, const std::stop_token& stop)
-        : vocabulary_(v), size_(static_cast<Symbol>(v.size())), symbols_(v.size()) {
-        std::vector<std::pair<float, Symbol>> order;
+    SpmModel(const Vocabulary& v, const std::stop_token& stop) : vocabulary_(v), size_(static_cast<Symbol>(v.size())) {
+        std::vector<std::string_view> texts;
+        std::vector<Symbol> symbols;
         for (Symbol s = 0; s < size_; ++s) {
             throwIfStopped(stop);
             const Token t = static_cast<Token>(s);
             const bool unused = v.type(t) == TokenType::Unused && !v.needsTrust(t) && !v.pieceBytes(t).empty();
             has_unused_ |= unused;
-            if (unused || isOrdinary(v, t)) word_by_word_ &= !hasInnerSpace(v.pieceBytes(t));
-            if ((unused || isOrdinary(v, t)) && symbols_.add(v.pieceBytes(t), s) == s)
-                order.emplace_back(v.score(t), s);
+            if (!unused && !isOrdinary(v, t)) continue;
+            const std::string_view text = v.pieceBytes(t);
+            word_by_word_ &= !hasInnerSpace(text);
+            if (isCharacter(text)) characters_.add(text, s);
+            texts.push_back(text);
+            symbols.push_back(s);
         }
-        std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-        addCharacters(order, stop);
-        addMerges(order, stop);
+        addCharacters(texts, symbols, stop);
+        addMerges(texts, symbols, stop);
     }
 
     void encode(const Stretch& stretch, std::vector<Token>& out) const override {
@@ -74,6 +77,11 @@ private:
         std::unordered_map<std::string_view, std::pair<size_t, size_t>>
             seen;   ///< short words: where their tokens stand
     };
+
+    /// True for what one character of a text may be.
+    static bool isCharacter(std::string_view piece) {
+        return piece.size() == std::max<size_t>(sequenceLength(piece), 1) || piece.size() == announcedLength(piece[0]);
+    }
 
     /// No merge crosses the start of a word, where no token has a space after something else.
     static bool hasInnerSpace(std::string_view piece) {
@@ -103,7 +111,7 @@ private:
         for (size_t at = 0; at < word.size();) {
             const std::string_view rest = word.substr(at);
             const std::string_view character = rest.substr(0, announcedLength(rest[0]));
-            const Symbol symbol = symbols_.find(character == kLowerBlock ? " " : character);
+            const Symbol symbol = characters_.find(character == kLowerBlock ? " " : character);
             work.parts.push_back({symbol, static_cast<uint32_t>(at), static_cast<uint32_t>(character.size())});
             at += character.size();
         }
@@ -119,68 +127,78 @@ private:
     bool isUnused(Symbol s) const { return s < size_ && vocabulary_.type(static_cast<Token>(s)) == TokenType::Unused; }
 
     /// Characters that are no tokens but stand in some get symbols of their own.
-    void addCharacters(const std::vector<std::pair<float, Symbol>>& order, const std::stop_token& stop) {
+    void addCharacters(std::vector<std::string_view>& texts, std::vector<Symbol>& symbols,
+                       const std::stop_token& stop) {
         Symbol next = size_;
         std::vector<uint32_t> lengths;
-        for (const auto& [score, s] : order) {
+        for (size_t i = 0, n = texts.size(); i < n; ++i) {
             throwIfStopped(stop);
-            std::string_view rest = vocabulary_.pieceBytes(static_cast<Token>(s));
+            std::string_view rest = texts[i];
             characterLengths(rest, lengths);
-            for (uint32_t n : lengths) {
-                if (symbols_.find(rest.substr(0, n)) == kNoSymbol) symbols_.add(rest.substr(0, n), next++);
-                rest.remove_prefix(n);
+            for (const uint32_t length : lengths) {
+                const std::string_view character = rest.substr(0, length);
+                rest.remove_prefix(length);
+                if (characters_.find(character) != kNoSymbol) continue;
+                characters_.add(character, next);
+                texts.push_back(character);
+                symbols.push_back(next++);
             }
         }
     }
 
-    /// A way in which a token is two texts.
-    struct Split {
-        std::string_view left, right;
-        uint32_t left_hash, right_hash, rank;
-        Symbol merged;
+    /// Every way in which a token is two symbols, between characters, ranked by the token's score.
+    void addMerges(const std::vector<std::string_view>& texts, const std::vector<Symbol>& symbols,
+                   const std::stop_token& stop) {
+        const std::vector<uint32_t> ranks = ranksOf(symbols);
+        constexpr size_t kBlock = 128;
+        std::vector<NewMerge> merges;
+        merges_ = MergeTable(texts.size() * 2);
+        // The table is larger than the caches: what all of a block want is asked for before any waits.
+        const auto addBlock = [&] {
+            throwIfStopped(stop);
+            for (const NewMerge& m : merges) merges_.prefetch(m.left, m.right);
+            for (const NewMerge& m : merges) merges_.add(m.left, m.right, m.merge);
+            merges.clear();
+        };
+        Boundaries boundaries;
+        Splits(texts, stop).forEach([&](uint32_t whole, size_t at, uint32_t left, uint32_t right) {
+            if (!boundaries.has(whole, texts[whole], at)) return;
+            merges.push_back({symbols[left], symbols[right], {ranks[whole], symbols[whole]}});
+            if (merges.size() == kBlock) addBlock();
+        });
+        addBlock();
+    }
+
+    /// Where one character of a text ends and the next begins, asked for in ascending order.
+    struct Boundaries {
+        uint32_t text = 0xffffffff;
+        size_t end = 0;
+
+        bool has(uint32_t number, std::string_view content, size_t at) {
+            if (number != text) text = number, end = 0;
+            while (end < at) end += std::max<size_t>(sequenceLength(content.substr(end)), 1);
+            return end == at;
+        }
     };
 
-    /// Every way in which a token is two symbols, ranked by the token's score.
-    void addMerges(const std::vector<std::pair<float, Symbol>>& order, const std::stop_token& stop) {
-        merges_ = MergeTable(order.size() * 2);
-        constexpr size_t kBlock = 128;
-        std::vector<Split> splits;
-        std::vector<uint32_t> lengths;
+    struct NewMerge {
+        Symbol left, right;
+        MergeTable::Merge merge;
+    };
+
+    /// How many better scores there are than that of each token; `symbols` begins with tokens.
+    std::vector<uint32_t> ranksOf(const std::vector<Symbol>& symbols) const {
+        std::vector<std::pair<float, uint32_t>> order;
+        for (size_t i = 0; i < symbols.size() && symbols[i] < size_; ++i)
+            order.emplace_back(vocabulary_.score(static_cast<Token>(symbols[i])), static_cast<uint32_t>(i));
+        std::ranges::stable_sort(order, std::ranges::greater{}, &std::pair<float, uint32_t>::first);
+        std::vector<uint32_t> ranks(order.size());
         uint32_t rank = 0;
         for (size_t i = 0; i < order.size(); ++i) {
             if (i > 0 && order[i].first != order[i - 1].first) ++rank;
-            const std::string_view text = vocabulary_.pieceBytes(static_cast<Token>(order[i].second));
-            characterLengths(text, lengths);
-            size_t at = 0;
-            for (size_t k = 0; k + 1 < lengths.size(); ++k) {
-                at += lengths[k];
-                const std::string_view left = text.substr(0, at), right = text.substr(at);
-                splits.push_back(
-                    {left, right, TextTable::hashOf(left), TextTable::hashOf(right), rank, order[i].second});
-            }
-            if (splits.size() < kBlock) continue;
-            throwIfStopped(stop);
-            addSplits(splits);
+            ranks[order[i].second] = rank;
         }
-        addSplits(splits);
-    }
-
-    /// The table is larger than the caches: what all splits want is asked for before any waits.
-    void addSplits(std::vector<Split>& splits) {
-        for (const Split& split : splits) {
-            symbols_.prefetch(split.left_hash);
-            symbols_.prefetch(split.right_hash);
-        }
-        for (const Split& split : splits) {
-            symbols_.prefetchText(split.left_hash);
-            symbols_.prefetchText(split.right_hash);
-        }
-        for (const Split& split : splits) {
-            const Symbol left = symbols_.find(split.left, split.left_hash);
-            const Symbol right = left == kNoSymbol ? kNoSymbol : symbols_.find(split.right, split.right_hash);
-            if (right != kNoSymbol) merges_.add(left, right, {split.rank, split.merged});
-        }
-        splits.clear();
+        return ranks;
     }
 
     void emit(Symbol symbol, std::string_view text, const Origins& origins, std::vector<Token>& out) const {
@@ -220,7 +238,7 @@ private:
 
     const Vocabulary& vocabulary_;
     Symbol size_;
-    TextTable symbols_;
+    TextTable characters_;
     MergeTable merges_;
     bool has_unused_ = false, word_by_word_ = true;
 };
