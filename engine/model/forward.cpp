@@ -12,6 +12,7 @@ Forward::Forward(const Description& description, const Weights& weights, ThreadP
     : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, choice)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
+void Forward::setDenseLayers(std::vector<bool> dense) { steps_->setDenseLayers(std::move(dense)); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
 const sparse::Choice& Forward::choice() const { return steps_->choice(); }
 void Forward::setChoice(const sparse::Choice& choice) { steps_->setChoice(choice); }
@@ -44,6 +45,7 @@ void Steps::run(std::span<const Part> parts, MatrixView<float> logits) {
         prepare(parts);
         pass(parts, logits);
         d_.file->check();
+        w_.checkCopies();
     } catch (...) {
         for (const Part& part : parts) part.sequence->recover();
         throw;

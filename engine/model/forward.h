@@ -39,6 +39,8 @@ public:
     /// it held before (a recurrent one what it held at its last checkpoint: ask length()).
     void run(std::span<const Part> parts, MatrixView<float> logits);
 
+    /// In automatic mode: layers [layers] whose zeros do not pay and which run dense. Between two runs.
+    void setDenseLayers(std::vector<bool> dense);
     uint32_t maxBatch() const;
     /// The mode, between two runs. Weights that were read for a sparse mode serve all of them that they have the layouts for.
     const sparse::Choice& choice() const;

@@ -45,9 +45,9 @@ void Profile::count(Layer& layer, size_t first, std::span<const float> values) {
     for (size_t j = 0; j < values.size(); ++j) fired[j] += values[j] != 0;
 }
 
-void Profile::count(Layer& layer, std::span<const float> values, std::span<const uint32_t> list) {
-    if (layer.fired.size() < values.size()) layer.fired.resize(values.size());
-    for (const uint32_t j : list) layer.fired[j] += values[j] != 0;
+void Profile::count(Layer& layer, size_t first, std::span<const float> values, std::span<const uint32_t> list) {
+    if (layer.fired.size() < first + values.size()) layer.fired.resize(first + values.size());
+    for (const uint32_t j : list) layer.fired[first + j] += values[j] != 0;
 }
 
 bool Profile::merge(const Profile& other) {

@@ -35,8 +35,8 @@ public:
 
     /// Counts the neurons of a row, the first of which is number `first`, that fired: value ≠ 0.
     static void count(Layer& layer, size_t first, std::span<const float> values);
-    /// The same for the neurons of a list; other values are not looked at.
-    static void count(Layer& layer, std::span<const float> values, std::span<const uint32_t> list);
+    /// The same for the values that a list names; others are not looked at.
+    static void count(Layer& layer, size_t first, std::span<const float> values, std::span<const uint32_t> list);
 
     /// Adds the counts of another run. Layers of other sizes, and rankings beside counts, are left as they are; false if there
     /// was one.

@@ -122,29 +122,23 @@ bool Steps::scoreByGate(uint32_t i, MatrixView<const float> x) {
 }
 
 /// Fills scores_ row t from what decides (gate, or up where there is none): how far each neuron's part in the output lies
-/// above the threshold. False where there is none.
-bool Steps::scoreByThreshold(uint32_t i, size_t t, const float* decides) {
-    if (!hasThreshold(i)) return false;
+/// above the threshold.
+void Steps::scoreByThreshold(uint32_t i, size_t t, const float* decides) {
     const LayerPredictors& p = predictors_->layer(i);
     const size_t neurons = w_.layers[i].up.weight.rows;
     const float cut = p.view->thresholdFor(choice_.lost_share) * std::exp2(-loss_.dial());
     float* scores = scores_.row(t);
     cpu::activate(d_.architecture.activation, decides, nullptr, scores, neurons);
-    for (size_t j = 0; j < neurons; ++j) scores[j] = std::abs(scores[j]) * p.weights[j] - cut;
-    return true;
+    // Above zero is listed: what is not zero and reaches the cut.
+    for (size_t j = 0; j < neurons; ++j) {
+        const float part = std::abs(scores[j]) * p.weights[j];
+        scores[j] = part > 0 && part >= cut ? 1.0f : -1.0f;
+    }
 }
 
 bool Steps::hasThreshold(uint32_t i) const {
-    return choice_.mode == sparse::Mode::threshold && predictors_ && predictors_->layer(i).weights != nullptr &&
+    return choice_.mode == sparse::Mode::threshold && !checking_ && predictors_ && predictors_->layer(i).weights != nullptr &&
            d_.shapes[i].gate_cut == 0;
-}
-
-/// Lists the neurons that fire, by what decides (gate, or up where there is none).
-void Steps::listFiring(uint32_t i, const float* decides) {
-    const size_t neurons = w_.layers[i].up.weight.rows;
-    listed_.resize(neurons + 16);
-    const float* positive = scoreByThreshold(i, 0, decides) ? scores_.row(0) : decides;
-    listed_.resize(cpu::listPositive(positive, neurons, listed_.data()));
 }
 
 /// Scores of the next layer, while this one's input is at hand.
@@ -162,8 +156,15 @@ void Steps::lookAhead(uint32_t i) {
 void Steps::checkLoss(uint32_t i, MatrixView<const float> out) {
     const bool lossy = choice_.mode == sparse::Mode::predict || choice_.mode == sparse::Mode::threshold;
     if (!lossy || !loss_.due(i, rows_[0].position)) return;
+    const size_t neurons = w_.layers[i].up.weight.rows;
     checked_.resize(1, d_.width);
-    everyNeuron(i, checked_.view(), false, false);
+    listed_.resize(neurons);
+    std::iota(listed_.begin(), listed_.end(), 0u);
+    const Measurements::Neurons counted = measurements_.neurons;
+    checking_ = true;
+    listedNeurons(i, checked_.view());
+    checking_ = false;
+    measurements_.neurons = counted;   // what the check reads is not the mode's
     double lost = 0;
     for (size_t c = 0; c < d_.width; ++c) {
         const double missing = double{checked_.row(0)[c]} - out.row(0)[c];
@@ -186,11 +187,12 @@ void Steps::countListed(uint32_t i) {
     if (profile_ == nullptr || !d_.hasZeros(i)) return;
     sparse::Profile::Layer& layer = profile_->layer(i);
     ++layer.tokens;
-    sparse::Profile::count(layer, up_.view().rowSpan(0), listed_);
+    sparse::Profile::count(layer, 0, up_.view().rowSpan(0), listed_);
 }
 
-/// Counts the choice of experts in expert_ids_, and in those that have zeros the neurons in expert_up_.
-void Steps::countExperts(uint32_t i, size_t tokens) {
+/// Counts the choice of experts in expert_ids_, and in those that have zeros the neurons in expert_up_ (of those `listed`
+/// the ones in expert_listed_).
+void Steps::countExperts(uint32_t i, size_t tokens, bool listed) {
     if (profile_ == nullptr) return;
     const ExpertShape& e = d_.experts;
     sparse::Profile::Layer& layer = profile_->layer(i);
@@ -200,8 +202,11 @@ void Steps::countExperts(uint32_t i, size_t tokens) {
     if (!d_.activationHasZeros()) return;
     layer.fired.resize(size_t{e.count} * e.width);
     for (uint32_t id = 0; id < e.count; ++id)
-        for (uint32_t r = expert_begin_[id]; r < expert_begin_[id + 1]; ++r)
-            sparse::Profile::count(layer, size_t{id} * e.width, {expert_up_.row(r), e.width});
+        for (uint32_t r = expert_begin_[id]; r < expert_begin_[id + 1]; ++r) {
+            const std::span<const float> values{expert_up_.row(r), e.width};
+            if (listed) sparse::Profile::count(layer, size_t{id} * e.width, values, expert_listed_[r]);
+            else sparse::Profile::count(layer, size_t{id} * e.width, values);
+        }
 }
 
 }  // namespace hearth::model

@@ -13,6 +13,13 @@ void Steps::feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float>
 }
 
 void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    hiddenOf(i, x);
+    countNeurons(i, up_.view());
+    down(i, out);
+}
+
+/// up_ [n, f] = act(gate) · up of all neurons, or act(up).
+void Steps::hiddenOf(uint32_t i, MatrixView<const float> x) {
     const LayerWeights& l = w_.layers[i];
     const size_t n = x.rows, neurons = l.up.weight.rows;
     act_.set(x);
@@ -23,18 +30,14 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
     }
-    if (l.gate) {
-        cutGates(i, gate_.view());
-        forRows(n, neurons, [&](size_t t) {
-            cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
-        });
-    } else {
-        cutGates(i, up_.view());
-        forRows(n, neurons,
-                [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
-    }
-    countNeurons(i, up_.view());
-    down(i, out);
+    cutGates(i, l.gate ? gate_.view() : up_.view());
+    const bool threshold = hasThreshold(i);
+    if (threshold) scores_.resize(n, neurons);
+    forRows(n, neurons, [&](size_t t) {
+        if (threshold) scoreByThreshold(i, t, l.gate ? gate_.row(t) : up_.row(t));
+        if (l.gate) cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
+        else cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons);
+    });
 }
 
 /// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.

@@ -11,7 +11,10 @@ namespace hearth::model {
 
 /// Whether layer i runs by neuron. Without a down-projection by neuron there is nothing to skip.
 bool Steps::isSparse(uint32_t i) const {
-    return choice_.mode != sparse::Mode::off && (d_.hasZeros(i) || hasThreshold(i)) && w_.layers[i].down_t;
+    const LayerWeights& l = w_.layers[i];
+    if (choice_.mode == sparse::Mode::off || !(d_.hasZeros(i) || hasThreshold(i))) return false;
+    if (choice_.mode == sparse::Mode::automatic && i < dense_layers_.size() && dense_layers_[i]) return false;
+    return l.down_t || l.down_regrouped || l.expert_down_t || l.expert_down_regrouped;
 }
 
 void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
@@ -19,44 +22,24 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
     act_.set(x);
     const bool scored = scoreBeforeGate(i, x);
     lookAhead(i);
-    if (x.rows > 1 || choice_.mode == sparse::Mode::all) {   // several tokens together need most rows
-        everyNeuron(i, out, scored, hasThreshold(i));
-        return countNeurons(i, up_.view());
+    if (x.rows > 1) {   // several tokens: together they need most rows
+        hiddenOf(i, x);
+        if (scored || hasThreshold(i))
+            forRows(x.rows, neurons, [&](size_t t) {
+                for (size_t j = 0; j < neurons; ++j)
+                    if (scores_.row(t)[j] < 0) up_.row(t)[j] = 0;
+            });
+        countNeurons(i, up_.view());
+        return down(i, out);
     }
+    up_.resize(1, neurons);
+    gate_.resize(1, neurons);
     listed_.resize(neurons);
     std::iota(listed_.begin(), listed_.end(), 0u);
     if (scored) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < 0; });
-    gate_.resize(1, neurons);
-    up_.resize(1, neurons);
     listedNeurons(i, out);
+    countListed(i);
     checkLoss(i, out);
-}
-
-/// out [n, d] of the tokens in act_ from all neurons of layer i, but those that scores_ (as they are where `scored`, made
-/// from the gate where there is a `threshold`) leave out.
-void Steps::everyNeuron(uint32_t i, MatrixView<float> out, bool scored, bool threshold) {
-    const LayerWeights& l = w_.layers[i];
-    const size_t n = out.rows, neurons = l.up.weight.rows;
-    up_.resize(n, neurons);
-    gate_.resize(n, neurons);
-    if (threshold) scores_.resize(n, neurons);
-    {
-        const Measurements::Scope scope(measurements_, "gate, up");
-        if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
-        else apply({{l.up, act_, up_.view()}});
-        cutGates(i, l.gate ? gate_.view() : up_.view());
-        forRows(n, neurons, [&](size_t t) {
-            const float* decides = l.gate ? gate_.row(t) : up_.row(t);
-            if (threshold) scoreByThreshold(i, t, decides);
-            cpu::activate(d_.architecture.activation, decides, l.gate ? up_.row(t) : nullptr, up_.row(t), neurons);
-            if (scored || threshold)
-                for (size_t j = 0; j < neurons; ++j)
-                    if (scores_.row(t)[j] < 0) up_.row(t)[j] = 0;
-        });
-    }
-    const Measurements::Scope scope(measurements_, "down by neuron");
-    cpu::multiplyTransposed(pool_, l.down_t.weight, up_.view(), out, choice_.mode == sparse::Mode::all);
-    addBias(out, l.down_t.bias, l.down_t.scale);
 }
 
 /// out [1, d] from the neurons in listed_: of those, the ones that fire.
@@ -65,7 +48,6 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     const Linear& decides = l.gate ? l.gate : l.up;
     Matrix<float>& values = l.gate ? gate_ : up_;
     const size_t neurons = l.up.weight.rows, asked = listed_.size();
-    if (hasThreshold(i)) scores_.resize(1, neurons);
     if (asked < neurons) std::fill_n(values.row(0), neurons, 0.0f);
     {
         const Measurements::Scope scope(measurements_, l.gate ? "gate" : "up");
@@ -74,10 +56,16 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     const Measurements::Scope scope(measurements_, l.gate ? "neurons: up, down" : "neurons: down");
     cpu::Neurons fire;
     fire.hidden = up_.row(0);
+    fire.out = out.row(0);
     fire.down = l.down_t.weight;
+    if (!l.down_t) fire.regrouped = l.down_regrouped;
     cutGates(i, values.view());
+    const bool threshold = hasThreshold(i);
+    if (threshold) {
+        scores_.resize(1, neurons);
+        scoreByThreshold(i, 0, values.row(0));
+    }
     if (l.gate) {
-        listFiring(i, gate_.row(0));
         fire.up = l.up.weight;
         fire.up_bias = l.up.bias;
         fire.up_scale = l.up.scale;
@@ -85,20 +73,52 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
         fire.activation = d_.architecture.activation;
         fire.gate = gate_.row(0);
     } else {
-        listFiring(i, up_.row(0));
         cpu::activate(d_.architecture.activation, up_.row(0), nullptr, up_.row(0), neurons);
     }
+    listFiring(threshold ? scores_.row(0) : values.row(0), neurons, listed_);
     fire.list = listed_;
-    cpu::multiplyNeurons(pool_, fire, out.row(0));
-    addBias(out, l.down_t.bias, l.down_t.scale);
-    countListed(i);
+    fire.everything = choice_.mode == sparse::Mode::all;
+    readNeurons({&fire, 1});
+    const Linear& down = l.down_t ? l.down_t : l.down;
+    addBias(out, down.bias, down.scale);
+    measurements_.neurons.bytes_saved += (neurons - asked) * decides.weight.row_bytes;
+}
 
-    const uint64_t row = fire.down.row_bytes + (l.gate ? fire.up.row_bytes : 0);
-    measurements_.read(listed_.size() * row);
+/// The neurons whose value is above zero; in `all` mode every one.
+void Steps::listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const {
+    list.resize(neurons + 16);
+    if (choice_.mode == sparse::Mode::all) {
+        list.resize(neurons);
+        std::iota(list.begin(), list.end(), 0u);
+    } else {
+        list.resize(cpu::listPositive(values, neurons, list.data()));
+    }
+}
+
+/// Multiplies, and counts what was read of up and down, and what was not.
+void Steps::readNeurons(std::span<const cpu::Neurons> all) {
+    const uint64_t added = cpu::multiplyNeurons(pool_, all);
+    uint64_t neurons = 0, listed = 0, groups = 0;
+    for (const cpu::Neurons& n : all) {
+        neurons += n.neurons();
+        listed += n.list.size();
+        if (!n.regrouped) continue;
+        for (size_t i = 0; i < n.list.size(); ++i)
+            groups += i == 0 || n.list[i] / n.regrouped.group != n.list[i - 1] / n.regrouped.group;
+    }
+    // All sets of a layer have the same shapes.
+    const cpu::Neurons& one = all.front();
+    const uint64_t up = one.up.row_bytes, down = one.down.data != nullptr ? one.down.row_bytes : one.regrouped.code_row_bytes;
+    uint64_t shared = 0, shared_all = 0;   // rows of scales
+    if (one.regrouped) {
+        shared = groups * one.regrouped.scale_row_bytes;
+        shared_all = neurons / one.regrouped.group * one.regrouped.scale_row_bytes;
+    }
+    const uint64_t read = listed * up + added * down + shared;
+    measurements_.read(read);
     measurements_.neurons.all += neurons;
-    measurements_.neurons.added += listed_.size();
-    measurements_.neurons.bytes_saved +=
-        (neurons - listed_.size()) * row + (neurons - asked) * decides.weight.row_bytes;
+    measurements_.neurons.added += added;
+    measurements_.neurons.bytes_saved += neurons * (up + down) + shared_all - read;
 }
 
 /// out [1, rows]: the rows in listed_, the others stay as they are.
@@ -115,15 +135,33 @@ void Steps::applyListed(const Linear& linear, cpu::Activations& x, MatrixView<fl
     }
 }
 
-/// expert_out_ [n·used, d] from the neurons in expert_up_, each expert's down-projection by neuron.
-void Steps::expertDownByNeuron(uint32_t i) {
+/// expert_out_ [used, d] of one token whose gates are in expert_gate_ [used, width] and whose input is in act_: each
+/// chosen expert's neurons that fire, all experts in one hand-out.
+void Steps::expertNeurons(uint32_t i) {
     const LayerWeights& l = w_.layers[i];
-    for (uint32_t id = 0; id < d_.experts.count; ++id) {
-        const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first;
-        if (count == 0) continue;
-        cpu::multiplyTransposed(pool_, l.expert_down_t[id].weight, expert_up_.view().slice(first, count),
-                                expert_out_.view().slice(first, count), choice_.mode == sparse::Mode::all);
-    }
+    const size_t width = d_.experts.width;
+    std::vector<cpu::Neurons> all;
+    expert_listed_.resize(expert_rows_.size());
+    for (uint32_t id = 0; id < d_.experts.count; ++id)
+        for (size_t r = expert_begin_[id]; r < expert_begin_[id + 1]; ++r) {
+            listFiring(expert_gate_.row(r), width, expert_listed_[r]);
+            const Linear up = l.expert_up[id];
+            cpu::Neurons& fire = all.emplace_back();
+            fire.list = expert_listed_[r];
+            fire.everything = choice_.mode == sparse::Mode::all;
+            fire.up = up.weight;
+            fire.up_bias = up.bias;
+            fire.up_scale = up.scale;
+            fire.x = &act_;
+            fire.x_row = r;
+            fire.activation = d_.architecture.activation;
+            fire.gate = expert_gate_.row(r);
+            fire.hidden = expert_up_.row(r);
+            fire.out = expert_out_.row(r);
+            if (l.expert_down_t) fire.down = l.expert_down_t[id].weight;
+            else fire.regrouped = l.expert_down_regrouped[id];
+        }
+    readNeurons(all);
 }
 
 }  // namespace hearth::model

@@ -24,6 +24,7 @@ public:
     void setObserver(Forward::Observer observer) { observer_ = std::move(observer); }
     const sparse::LossControl& loss() const { return loss_; }
     Measurements& measurements() { return measurements_; }
+    void setDenseLayers(std::vector<bool> dense) { dense_layers_ = std::move(dense); }
 
 private:
     struct Row {
@@ -77,6 +78,7 @@ private:
     // feed_forward.cpp, experts.cpp: out [n, d] = feed-forward of layer i on x [n, d]
     void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
+    void hiddenOf(uint32_t i, MatrixView<const float> x);
     void cutGates(uint32_t i, MatrixView<float> gate);
     void cutBelowDeviation(MatrixView<float> gate, float cut);
     void down(uint32_t i, MatrixView<float> out);
@@ -84,26 +86,26 @@ private:
     // sparse_feed_forward.cpp
     bool isSparse(uint32_t i) const;
     void sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
-    void everyNeuron(uint32_t i, MatrixView<float> out, bool scored, bool threshold);
     void listedNeurons(uint32_t i, MatrixView<float> out);
     void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
-    void expertDownByNeuron(uint32_t i);
+    void expertNeurons(uint32_t i);
+    void listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const;
+    void readNeurons(std::span<const cpu::Neurons> all);
 
     // active_neurons.cpp: which neurons are worth computing
     sparse::Predictor predictorOf(uint32_t i) const;
     bool scoreBeforeGate(uint32_t i, MatrixView<const float> x);
     bool scoreByFile(uint32_t i, float dial);
     bool scoreByGate(uint32_t i, MatrixView<const float> x);
-    bool scoreByThreshold(uint32_t i, size_t t, const float* decides);
+    void scoreByThreshold(uint32_t i, size_t t, const float* decides);
     bool hasThreshold(uint32_t i) const;
     bool estimate(const NeuronEstimator& e, float dial);
     void estimateInto(const NeuronEstimator& e, Matrix<float>& scores);
-    void listFiring(uint32_t i, const float* decides);
     void lookAhead(uint32_t i);
     void checkLoss(uint32_t i, MatrixView<const float> out);
     void countNeurons(uint32_t i, MatrixView<const float> values);
     void countListed(uint32_t i);
-    void countExperts(uint32_t i, size_t tokens);
+    void countExperts(uint32_t i, size_t tokens, bool listed);
 
     void route(uint32_t i, MatrixView<const float> x);
     void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
@@ -147,6 +149,7 @@ private:
     Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
     std::shared_ptr<const Predictors> predictors_;
     sparse::LossControl loss_;
+    bool checking_ = false;                     // a layer is computed in full to see what was lost
     sparse::Profile* profile_ = nullptr;
     Forward::Observer observer_;
     Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]; scores below zero are left out
@@ -154,6 +157,8 @@ private:
     uint32_t ahead_of_ = 0;
     Matrix<float> checked_;                     // [1, d]
     std::vector<uint32_t> listed_;              // neurons to compute, ascending
+    std::vector<std::vector<uint32_t>> expert_listed_;   // [used]: the same of each chosen expert
+    std::vector<bool> dense_layers_;            // in automatic mode: zeros do not pay there
     cpu::Activations act_, act2_, act3_;
     std::vector<cpu::Activations> head_acts_;
     std::vector<cpu::Product> products_;

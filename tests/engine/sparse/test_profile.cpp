@@ -27,7 +27,7 @@ private slots:
         Profile::count(layer, 0, std::vector<float>{0, 1, -2, 0, -0.0f});
         Profile::count(layer, 0, std::vector<float>{0, 0, 3, 0, 1e-30f});
         QCOMPARE(layer.fired, (std::vector<uint64_t>{0, 1, 2, 0, 1}));
-        Profile::count(layer, std::vector<float>{5, 5, 5, 0, 5}, std::vector<uint32_t>{1, 3});
+        Profile::count(layer, 0, std::vector<float>{5, 5, 5, 0, 5}, std::vector<uint32_t>{1, 3});
         QCOMPARE(layer.fired, (std::vector<uint64_t>{0, 2, 2, 0, 1}));
         Profile::count(layer, 5, std::vector<float>{1, 0});   // a second expert's
         QCOMPARE(layer.fired, (std::vector<uint64_t>{0, 2, 2, 0, 1, 1, 0}));
