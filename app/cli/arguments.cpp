@@ -146,6 +146,14 @@ std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
     return model;
 }
 
+void keepProfile(runtime::Model& model) {
+    try {
+        model.keepProfile();
+    } catch (const Error& error) {
+        note(std::string("the profile was not kept: ") + error.what());
+    }
+}
+
 void printWarnings(const runtime::Model& model) {
     for (const std::string& warning : model.warnings()) note("warning: " + warning);
 }

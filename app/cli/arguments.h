@@ -38,6 +38,8 @@ void addJson(CLI::App& command, bool& json);
 /// Loads what the arguments name (the starter model where they name none) and prints what the user should know about it
 /// on standard error. Throws Error.
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments);
+/// Adds the neurons that fired to the model's profile, where they were counted; a disk that refuses is no reason to fail.
+void keepProfile(runtime::Model& model);
 /// The warnings of a file and of its vocabulary, on standard error.
 void printWarnings(const runtime::Model& model);
 

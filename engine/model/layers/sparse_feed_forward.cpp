@@ -84,10 +84,10 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     measurements_.neurons.bytes_saved += (neurons - asked) * decides.weight.row_bytes;
 }
 
-/// The neurons whose value is above zero; in `all` mode every one.
+/// The neurons whose value is above zero; in `all` mode, and when a layer is checked, every one.
 void Steps::listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const {
     list.resize(neurons + 16);
-    if (choice_.mode == sparse::Mode::all) {
+    if (choice_.mode == sparse::Mode::all || checking_) {
         list.resize(neurons);
         std::iota(list.begin(), list.end(), 0u);
     } else {
