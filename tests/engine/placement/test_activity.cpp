@@ -18,7 +18,6 @@ private slots:
     void ratesAndRankings() {
         const model::Description d = described("pwri_llama_q4_0.gguf");
         const size_t f = d.shapes[0].feed_forward;
-        QVERIFY(d.layers >= 3);
         sparse::Profile profile(d.layers);
         // A tenth of the neurons fires for each of 100 tokens, the others never.
         profile.layer(0) = {std::vector<uint64_t>(f), {}, 100, true};
@@ -26,7 +25,6 @@ private slots:
         profile.layer(1) = profile.layer(0);   // the same as a ranking
         profile.layer(1).rates = false;
         profile.layer(1).tokens = 0;
-        profile.layer(2) = {std::vector<uint64_t>(f + 1, 5), {}, 10, true};   // of another model
 
         const std::vector<Activity> all = placement::activityFrom(d, profile), assumed = placement::assumedActivity(d);
         const double share = static_cast<double>(f / 10) / static_cast<double>(f);
@@ -35,8 +33,11 @@ private slots:
         QVERIFY(all[0].curve.reads(0.15) > 0.99);
         QCOMPARE(all[1].active, assumed[1].active);
         QVERIFY(all[1].curve.reads(0.15) > 0.99);
-        QCOMPARE(all[2].active, assumed[2].active);
-        QCOMPARE(all[2].curve.reads(0.5), 0.5);
+
+        profile.layer(0) = {std::vector<uint64_t>(f + 1, 5), {}, 10, true};   // of another model
+        const std::vector<Activity> others = placement::activityFrom(d, profile);
+        QCOMPARE(others[0].active, assumed[0].active);
+        QCOMPARE(others[0].curve.reads(0.5), 0.5);
     }
 
     /// Of experts without zeros it counts how often each is chosen.

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/runtime/calibrate/activation_check.h"
 #include "engine/runtime/evaluate.h"
 #include "tests/support/logits.h"
 
@@ -68,6 +69,17 @@ private slots:
         compare(e.against->divergence.error, std::sqrt((squares / count - mean * mean) / (count - 1)));
         compare(e.against->agreement.value, agree / count);
         QVERIFY(loaded->forward().choice() == sparse::Choice(Mode::predict));
+    }
+
+    /// A paragraph of English tells a wrong activation from the right one.
+    void aWrongActivationIsDoubted() {
+        const std::filesystem::path stories = test::dataFolder() / "models" / "stories260K.gguf";
+        QVERIFY(!runtime::activationDoubt(stories, {.threads = 1}).has_value());
+        const auto doubt = runtime::activationDoubt(stories, {.threads = 1, .activation = cpu::Activation::relu2});
+        QVERIFY(doubt.has_value());
+        QVERIFY2(QString::fromStdString(*doubt).contains("--activation silu"), doubt->c_str());
+        // Without a vocabulary there is nothing to read.
+        QVERIFY(!runtime::activationDoubt(test::dataFolder() / "models" / "llama.gguf", {.threads = 1}).has_value());
     }
 
     /// A mode against itself costs nothing, and no reference leaves the comparison out.
