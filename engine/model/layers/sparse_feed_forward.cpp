@@ -32,7 +32,7 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         return down(i, out);
     }
     up_.resize(1, neurons);
-    gate_.resize(1, neurons);
+    if (l.gate) gate_.resize(1, neurons);
     act_.set(x);
     listed_.resize(neurons);
     std::iota(listed_.begin(), listed_.end(), 0u);
