@@ -27,6 +27,8 @@ void addCommands(CLI::App& app) {
     addBench(app);
     addCache(app);
     addPerplexity(app);
+    addCalibrate(app);
+    addProfile(app);
     addQuantize(app);
     addTokenize(app);
     addDetokenize(app);

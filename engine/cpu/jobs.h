@@ -11,7 +11,7 @@ namespace hearth::cpu {
 /// and their rounding would be most of the noise of all (Dettmers et al., LLM.int8(), 2022, section 3).
 constexpr size_t kXBlock = 32;
 constexpr int kFine = 254;          ///< so that both codes lie in −127 … 127
-constexpr float kFineFrom = 3.5f;   ///< largest magnitude of a block / root mean square of its row
+constexpr float kFineFrom = 4.0f;   ///< largest magnitude of a block / root mean square of its row
 struct alignas(64) XBlock {
     int8_t codes[kXBlock];
     float scale;

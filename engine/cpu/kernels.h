@@ -53,8 +53,9 @@ using ListedKernel = void (*)(const ListedJob& job);
 using AddRowsKernel = void (*)(const AddRowsJob& job);
 using AddRegroupedKernel = void (*)(const AddRegroupedJob& job);
 struct Products {
-    /// n a multiple of 32; a block of low codes goes `low` blocks behind its block
-    void (*roundRow)(const float* x, size_t n, XBlock* out, size_t low);
+    /// n a multiple of 32; a block that reaches `fine_from` times the root mean square of the row gets a block of low codes,
+    /// `low` blocks behind it
+    void (*roundRow)(const float* x, size_t n, float fine_from, XBlock* out, size_t low);
     ProductKernel (*product)(gguf::Type type);                ///< nullptr for a type without products
     size_t (*scratch)(size_t tokens, size_t cols);            ///< bytes of ProductJob::scratch, to be aligned to 64
     size_t lanes;                                             ///< rows that are computed together

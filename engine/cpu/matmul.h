@@ -40,13 +40,15 @@ struct RegroupedWeight {
 class Activations {
 public:
     /// Takes a view of x (not copied); forgets what was rounded before. Keeps its memory for the next call.
-    void set(MatrixView<const float> x);
+    /// fine_from: see kFineFrom; 0 for all blocks, where the product's noise matters more than its time.
+    void set(MatrixView<const float> x, float fine_from = kFineFrom);
     MatrixView<const float> values() const { return x_; }
 
 private:
     friend struct ActivationsAccess;
     MatrixView<const float> x_;
     bool rounded_ = false;
+    float fine_from_ = kFineFrom;
     std::vector<XBlock> blocks_;  // [tokens, cols / 32], then as many for low codes
 };
 

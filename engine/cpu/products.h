@@ -21,6 +21,7 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
 void roundActivations(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x);
 
 struct ActivationsAccess {
+    static float fineFrom(const Activations& x) { return x.fine_from_; }
     static bool& rounded(Activations& x) { return x.rounded_; }
     static std::vector<XBlock>& blocks(Activations& x) { return x.blocks_; }
 };

@@ -11,7 +11,8 @@ namespace hearth::model {
 class WeightsReader {
 public:
     WeightsReader(Weights& weights, const Description& d, sparse::Mode mode)
-        : w_(weights), d_(d), file_(*d.file), by_neuron_(mode != sparse::Mode::automatic && mode != sparse::Mode::off) {
+        : w_(weights), d_(d), file_(*d.file), by_neuron_(mode != sparse::Mode::automatic && mode != sparse::Mode::off),
+          any_activation_(mode == sparse::Mode::threshold) {
         w_.file_ = d.file;
     }
 
@@ -220,7 +221,7 @@ private:
                         factor(p + "ffn_down_t")};
         } else {
             l.down = linear(p + "ffn_down", d_.width, f);
-            if (by_neuron_ && d_.hasZeros(i) && isFloat(l.down.weight.type)) {
+            if (by_neuron_ && (d_.hasZeros(i) || any_activation_) && isFloat(l.down.weight.type)) {
                 l.down_t = l.down;
                 l.down_t.weight = transposed(l.down.weight, 1);
             }
@@ -300,7 +301,7 @@ private:
     Weights& w_;
     const Description& d_;
     const gguf::File& file_;
-    const bool by_neuron_;
+    const bool by_neuron_, any_activation_;
 };
 
 Weights::Weights(const Description& description, sparse::Mode mode) { WeightsReader(*this, description, mode).read(); }

@@ -51,14 +51,16 @@ Matrices matricesOf(const model::Description& d, uint32_t layer, bool experts) {
 /// Whether neurons that are zero can be skipped: the activation has zeros and a neuron's part of the down-projection is a
 /// row, in the file or in a copy: regrouped, or of float weights in an explicit sparse mode.
 bool skips(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
-    if (!d.hasZeros(layer) || mode == sparse::Mode::off || mode == sparse::Mode::all) return false;
+    if (mode == sparse::Mode::off || mode == sparse::Mode::all) return false;
+    if (!d.hasZeros(layer) && mode != sparse::Mode::threshold) return false;
     if (m.down_t != nullptr) return true;
     return m.down != nullptr && (sparse::canRegroup(m.down->type) || (mode != sparse::Mode::automatic && isFloat(m.down->type)));
 }
 
 /// Whether a mode takes a copy by neuron beside the file's own down-projection.
 bool needsCopy(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
-    return mode != sparse::Mode::off && d.hasZeros(layer) && m.down_t == nullptr && m.down != nullptr;
+    if (!d.hasZeros(layer) && mode != sparse::Mode::threshold) return false;
+    return mode != sparse::Mode::off && m.down_t == nullptr && m.down != nullptr;
 }
 
 FeedForward feedForward(const model::Description& d, uint32_t layer, const Activity& activity, sparse::Mode mode) {
@@ -76,6 +78,7 @@ FeedForward feedForward(const model::Description& d, uint32_t layer, const Activ
     const uint64_t neurons = m.down_t ? m.down_t->ne[1] : m.down ? m.down->ne[0] : m.up->ne[1];
     if (!skips(d, layer, m, mode)) {
         f.units = experts ? d.experts.count : neurons;
+        if (experts && !d.activationHasZeros()) f.curve = activity.curve;
         addAll(f.rest, {m.gate, m.up, m.down, m.down_t});
         return f;
     }

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/model/activation.h"
+#include "engine/model/predictors.h"
 
 namespace hearth::runtime {
 
@@ -12,7 +14,11 @@ namespace {
 
 model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOptions& options) {
     model::Description description = model::Description::read(std::move(file));
-    if (options.activation) description.architecture.activation = *options.activation;
+    description.relu_threshold = options.relu_threshold;
+    if (options.activation) {
+        description.architecture.activation = *options.activation;
+        description.activation_source = model::ActivationSource::user;
+    }
     return description;
 }
 
@@ -28,21 +34,27 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 
 Model::~Model() { build_stop_.request_stop(); }
 
-placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
+placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options,
+                               const sparse::Profile* profile) {
     const placement::Device cpu = placement::cpuDevice();
-    return placement::plan(description, nullptr, {&cpu, 1},
-                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse});
+    return placement::plan(description, profile, {&cpu, 1},
+                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse.mode});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop)
     : options_(options),
       description_(describe(file, options)),
       plan_(planFor(description_, options)),
-      weights_(description_, options.sparse),
+      weights_(description_, options.sparse.mode),
       pool_(options.threads),
       stop_build_(stop, [source = build_stop_]() mutable { source.request_stop(); }) {
     forward_ =
         std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
+    requirePredictors();
+    if (options_.count_neurons) {
+        counted_ = sparse::Profile(description_.layers);
+        forward_->setProfile(&counted_);
+    }
     // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
     tokenizer_ = std::async(std::launch::async, [file, ending = build_stop_.get_token()] {
                      return std::shared_ptr<const text::Tokenizer>(
@@ -51,8 +63,7 @@ Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options,
 }
 
 Preparation Model::preparation(unsigned threads) {
-    return Preparation(description_, weights_, options_.sparse,
-                       sparse::Sidecars(options_.cache ? *options_.cache : sparse::Sidecars::defaultFolder()), threads,
+    return Preparation(description_, weights_, options_.sparse.mode, identity(), options_.sidecars, threads,
                        [this] { return tokenizer_.get(); });
 }
 
@@ -62,7 +73,7 @@ void Model::use(Prepared prepared) {
 }
 
 std::string Model::prepare(MakePrepared make, const std::stop_token& stop, const Preparation::Progress& progress) {
-    if (!Preparation::needed(description_, options_.sparse)) return {};
+    if (!Preparation::needed(description_, options_.sparse.mode)) return {};
     try {
         Prepared prepared = preparation(pool_.threads()).run(make, stop, progress);
         std::string problem = std::move(prepared.problem);
@@ -74,11 +85,11 @@ std::string Model::prepare(MakePrepared make, const std::stop_token& stop, const
 }
 
 void Model::prepareInBackground() {
-    if (!Preparation::needed(description_, options_.sparse)) return;
+    if (preparing_.joinable() || !Preparation::needed(description_, options_.sparse.mode)) return;
     prepared_share_ = 0;
-    preparing_ = std::jthread([this](const std::stop_token& stop) {
+    preparing_ = std::jthread([this, work = preparation(1)](const std::stop_token& stop) mutable {
         try {
-            Prepared prepared = preparation(1).run(MakePrepared::yes, stop, [this](double share) { prepared_share_ = share; });
+            Prepared prepared = work.run(MakePrepared::yes, stop, [this](double share) { prepared_share_ = share; });
             const std::scoped_lock lock(prepared_mutex_);
             prepared_problem_ = std::exchange(prepared.problem, {});
             prepared_ = std::move(prepared);
@@ -107,6 +118,62 @@ std::shared_ptr<void> Model::beginAnswer() {
         if (prepared_) use(*std::exchange(prepared_, std::nullopt));
     }
     return answers_;
+}
+
+std::vector<std::string> Model::warnings() const {
+    std::vector<std::string> all = vocabulary().warnings();
+    if (description_.activation_source == model::ActivationSource::name)
+        all.push_back("the file does not say which activation its feed-forward has; going by its name it is " +
+                      std::string(model::activationName(description_.architecture.activation)) +
+                      " (--activation silu says otherwise)");
+    return all;
+}
+
+const std::string& Model::identity() const {
+    if (identity_.empty()) identity_ = sparse::identityOf(*description_.file);
+    return identity_;
+}
+
+bool Model::usePredictors(std::string* why_not) {
+    const auto calibration =
+        sparse::Calibration::open(identity(), options_.sidecars, model::layerSizes(description_), why_not);
+    if (calibration) forward_->setPredictors(std::make_shared<const model::Predictors>(calibration));
+    return calibration != nullptr;
+}
+
+/// Modes that cannot run without a predictor or a calibration say so at once, not by being something else.
+void Model::requirePredictors() {
+    const sparse::Choice& choice = options_.sparse;
+    const bool predict = choice.mode == sparse::Mode::predict;
+    if (!predict && choice.mode != sparse::Mode::threshold) return;
+    const bool own = description_.file->find("blk.0.fc1.weight") != nullptr, zeros = description_.activationHasZeros();
+    if (predict && choice.predictor == sparse::Predictor::oracle) return;
+    if (predict && !zeros)
+        throw Error("cannot predict neurons of this model", "its activation leaves no zeros that could be skipped",
+                    "Use --sparse threshold=0.05, which is lossy, or --sparse off");
+    if (predict && choice.predictor == sparse::Predictor::file && !own)
+        throw Error("cannot use the file's own predictor", "the file has none (blk.0.fc1.weight)",
+                    "Use --sparse predict=lowrank after hearth-cli calibrate, or --sparse exact");
+    if (predict && own && (choice.predictor == sparse::Predictor::best || choice.predictor == sparse::Predictor::file))
+        return;
+    std::string why_not;
+    if (!usePredictors(&why_not))
+        throw Error("this sparse mode needs a calibration of the model", why_not,
+                    "Run hearth-cli calibrate with this model, or use --sparse exact");
+}
+
+std::optional<sparse::Profile> Model::profile() const {
+    auto profile = sparse::Profile::open(identity(), options_.sidecars);
+    if (profile && !profile->fits(model::neuronCounts(description_))) profile.reset();
+    return profile;
+}
+
+void Model::keepProfile() {
+    if (counted_.empty()) return;
+    sparse::Profile all = profile().value_or(sparse::Profile(description_.layers));
+    all.merge(counted_);
+    all.save(identity(), options_.sidecars);
+    counted_ = sparse::Profile(description_.layers);
 }
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {

@@ -26,9 +26,11 @@ struct LoadOptions {
     uint32_t batch = 512;      ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
     unsigned threads = 0;      ///< 0 = physical performance cores
-    sparse::Mode sparse = sparse::Mode::automatic;
+    sparse::Choice sparse = {};
     std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
-    std::optional<std::filesystem::path> cache = std::nullopt;  ///< folder of sidecars; nullopt = the user's
+    float relu_threshold = 0;     ///< model::Description::relu_threshold
+    bool count_neurons = false;   ///< neurons that fire are counted and added to the model's profile (keepProfile())
+    sparse::Sidecars sidecars = sparse::Sidecars();   ///< where calibrations and profiles are looked for
 };
 
 /// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
@@ -42,7 +44,9 @@ public:
     ~Model();
 
     /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
-    static placement::Plan planFor(const model::Description& description, const LoadOptions& options);
+    /// `profile` may be nullptr.
+    static placement::Plan planFor(const model::Description& description, const LoadOptions& options,
+                                   const sparse::Profile* profile = nullptr);
 
     const model::Description& description() const { return description_; }
     const placement::Plan& plan() const { return plan_; }
@@ -70,13 +74,25 @@ public:
     /// calls forward().
     std::shared_ptr<void> beginAnswer();
 
+    const model::Weights& weights() const { return weights_; }
+    /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
+    const std::string& identity() const;
+    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
+    /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
+    bool usePredictors(std::string* why_not = nullptr);
+    /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.
+    /// Throws Error.
+    void keepProfile();
+    /// The profile on the disk, if there is one that fits the model.
+    std::optional<sparse::Profile> profile() const;
     std::unique_ptr<model::Sequence> newSequence() const;
 
-    /// Sentences that the user should read: what is odd about the vocabulary.
-    const std::vector<std::string>& warnings() const { return vocabulary().warnings(); }
+    /// Sentences that the user should read: what is odd about the vocabulary, what was guessed about the activation.
+    std::vector<std::string> warnings() const;
 
 private:
     Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop);
+    void requirePredictors();
 
     Preparation preparation(unsigned threads);
     void use(Prepared prepared);
@@ -92,6 +108,8 @@ private:
     std::optional<Prepared> prepared_;   ///< ready, not yet used
     std::string prepared_problem_;
     std::atomic<double> prepared_share_ = -1;
+    mutable std::string identity_;
+    sparse::Profile counted_;
     std::stop_source build_stop_;   ///< asked by whoever loads, and by ~Model, so that nobody waits for an unused tokenizer
     std::stop_callback<std::function<void()>> stop_build_;
     std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;

@@ -133,6 +133,7 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         addBias(expert_gate_.view().slice(first, count), l.expert_gate[id].bias, l.expert_gate[id].scale);
         if (!lists) addBias(expert_up_.view().slice(first, count), l.expert_up[id].bias, l.expert_up[id].scale);
     });
+    cutGates(i, expert_gate_.view());
     if (lists) {
         expertNeurons(i);
     } else {
@@ -148,6 +149,7 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         });
         cpu::multiply(pool_, products_);
     }
+    countExperts(i, x.rows, lists);
     forExperts([&](uint32_t id, size_t first, size_t count) {
         addBias(expert_out_.view().slice(first, count), l.expert_down[id].bias, l.expert_down[id].scale);
     });
@@ -166,6 +168,7 @@ void Steps::sharedExpert(uint32_t i, MatrixView<const float> x, MatrixView<float
                {l.shared_up, act_, shared_up_.view()},
                {l.shared_router, act_, shared_scale_.view()}});
     else apply({{l.shared_gate, act_, shared_gate_.view()}, {l.shared_up, act_, shared_up_.view()}});
+    cutGates(i, shared_gate_.view());
     forRows(n, width, [&](size_t t) {
         cpu::activate(d_.architecture.activation, shared_gate_.row(t), shared_up_.row(t), shared_up_.row(t), width);
     });

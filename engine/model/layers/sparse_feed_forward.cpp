@@ -12,32 +12,34 @@ namespace hearth::model {
 /// Whether layer i runs by neuron. Without a down-projection by neuron there is nothing to skip.
 bool Steps::isSparse(uint32_t i) const {
     const LayerWeights& l = w_.layers[i];
-    if (mode_ == sparse::Mode::off || !d_.hasZeros(i)) return false;
-    if (mode_ == sparse::Mode::automatic && i < dense_layers_.size() && dense_layers_[i]) return false;
+    if (choice_.mode == sparse::Mode::off || !(d_.hasZeros(i) || hasThreshold(i))) return false;
+    if (choice_.mode == sparse::Mode::automatic && i < dense_layers_.size() && dense_layers_[i]) return false;
     return l.down_t || l.down_regrouped || l.expert_down_t || l.expert_down_regrouped;
 }
 
 void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
-    const LayerWeights& l = w_.layers[i];
-    const size_t neurons = l.up.weight.rows;
-    const bool predicted = mode_ == sparse::Mode::predict && l.predictor_in;
-    if (predicted) predictNeurons(i);
+    const size_t neurons = w_.layers[i].up.weight.rows;
+    act_.set(x);
+    const bool scored = scoreBeforeGate(i, x);
+    lookAhead(i);
     if (x.rows > 1) {   // several tokens: together they need most rows
         hiddenOf(i, x);
-        if (predicted)
+        if (scored || hasThreshold(i))
             forRows(x.rows, neurons, [&](size_t t) {
                 for (size_t j = 0; j < neurons; ++j)
-                    if (scores_.row(t)[j] < d_.predictor_threshold) up_.row(t)[j] = 0;
+                    if (scores_.row(t)[j] < 0) up_.row(t)[j] = 0;
             });
+        countNeurons(i, up_.view());
         return down(i, out);
     }
     up_.resize(1, neurons);
-    if (l.gate) gate_.resize(1, neurons);
-    act_.set(x);
+    if (w_.layers[i].gate) gate_.resize(1, neurons);
     listed_.resize(neurons);
     std::iota(listed_.begin(), listed_.end(), 0u);
-    if (predicted) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < d_.predictor_threshold; });
+    if (scored) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < 0; });
     listedNeurons(i, out);
+    countListed(i);
+    checkLoss(i, out);
 }
 
 /// out [1, d] from the neurons in listed_: of those, the ones that fire.
@@ -57,8 +59,13 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     fire.out = out.row(0);
     fire.down = l.down_t.weight;
     if (!l.down_t) fire.regrouped = l.down_regrouped;
+    cutGates(i, values.view());
+    const bool threshold = hasThreshold(i);
+    if (threshold) {
+        scores_.resize(1, neurons);
+        scoreByThreshold(i, 0, values.row(0));
+    }
     if (l.gate) {
-        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
         fire.up = l.up.weight;
         fire.up_bias = l.up.bias;
         fire.up_scale = l.up.scale;
@@ -68,19 +75,19 @@ void Steps::listedNeurons(uint32_t i, MatrixView<float> out) {
     } else {
         cpu::activate(d_.architecture.activation, up_.row(0), nullptr, up_.row(0), neurons);
     }
-    listFiring(values.row(0), neurons, listed_);
+    listFiring(threshold ? scores_.row(0) : values.row(0), neurons, listed_);
     fire.list = listed_;
-    fire.everything = mode_ == sparse::Mode::all;
+    fire.everything = choice_.mode == sparse::Mode::all;
     readNeurons({&fire, 1});
     const Linear& down = l.down_t ? l.down_t : l.down;
     addBias(out, down.bias, down.scale);
     measurements_.neurons.bytes_saved += (neurons - asked) * decides.weight.row_bytes;
 }
 
-/// The neurons whose value is above zero; in `all` mode every one.
+/// The neurons whose value is above zero; in `all` mode, and when a layer is checked, every one.
 void Steps::listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const {
     list.resize(neurons + 16);
-    if (mode_ == sparse::Mode::all) {
+    if (choice_.mode == sparse::Mode::all || checking_) {
         list.resize(neurons);
         std::iota(list.begin(), list.end(), 0u);
     } else {
@@ -114,22 +121,6 @@ void Steps::readNeurons(std::span<const cpu::Neurons> all) {
     measurements_.neurons.bytes_saved += neurons * (up + down) + shared_all - read;
 }
 
-/// scores_ [n, f] of PowerInfer's predictor: fc2 · relu(fc1 · h), h being the residual stream before the norm.
-void Steps::predictNeurons(uint32_t i) {
-    const Measurements::Scope scope(measurements_, "predictor");
-    const LayerWeights& l = w_.layers[i];
-    const size_t n = rows_.size(), rank = l.predictor_in.weight.rows;
-    hidden_scores_.resize(n, rank);
-    scores_.resize(n, l.predictor_out.weight.rows);
-    act3_.set(x_.view());
-    apply({{l.predictor_in, act3_, hidden_scores_.view()}});
-    forRows(n, rank, [&](size_t t) {
-        cpu::activate(cpu::Activation::relu, hidden_scores_.row(t), nullptr, hidden_scores_.row(t), rank);
-    });
-    act3_.set(hidden_scores_.view());
-    apply({{l.predictor_out, act3_, scores_.view()}});
-}
-
 /// out [1, rows]: the rows in listed_, the others stay as they are.
 void Steps::applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out) {
     if (listed_.size() == linear.weight.rows) {
@@ -157,7 +148,7 @@ void Steps::expertNeurons(uint32_t i) {
             const Linear up = l.expert_up[id];
             cpu::Neurons& fire = all.emplace_back();
             fire.list = expert_listed_[r];
-            fire.everything = mode_ == sparse::Mode::all;
+            fire.everything = choice_.mode == sparse::Mode::all;
             fire.up = up.weight;
             fire.up_bias = up.bias;
             fire.up_scale = up.scale;
