@@ -144,11 +144,11 @@ std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments, Wait 
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
     auto model = runtime::Model::load(path, arguments.load);
     if (model->plan().limit.starts_with("main memory")) note("warning: " + model->plan().limit);
-    if (wait == Wait::never && arguments.load.sparse == sparse::Mode::automatic) {
+    if (wait == Wait::never && arguments.load.sparse.mode == sparse::Mode::automatic) {
         model->prepareInBackground();
         return model;
     }
-    const bool make = wait == Wait::always || arguments.load.sparse != sparse::Mode::automatic;
+    const bool make = wait == Wait::always || arguments.load.sparse.mode != sparse::Mode::automatic;
     const InterruptibleWork work;
     Progress progress("preparing to skip zeros");
     const std::string problem = model->prepare(make ? runtime::MakePrepared::yes : runtime::MakePrepared::no, work.token(),

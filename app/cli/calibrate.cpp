@@ -98,6 +98,8 @@ void calibrate(Arguments arguments) {
     progress.clear();
     with_context.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
     const auto judged = runtime::Model::load(with_context.path, with_context.load);
+    if (const std::string problem = judged->prepare(runtime::MakePrepared::yes, work.token()); !problem.empty())
+        note("warning: " + problem);
     judged->pool().setStop(work.token());
     const std::vector<sparse::Choice> modes = modesToJudge(*judged);
     Progress judging("judging");

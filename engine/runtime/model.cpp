@@ -62,6 +62,64 @@ Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options,
                  }).share();
 }
 
+Preparation Model::preparation(unsigned threads) {
+    return Preparation(description_, weights_, options_.sparse.mode, identity(), options_.sidecars, threads,
+                       [this] { return tokenizer_.get(); });
+}
+
+void Model::use(Prepared prepared) {
+    if (prepared.copies) weights_.useCopies(description_, std::move(prepared.copies));
+    forward_->setDenseLayers(std::move(prepared.dense_layers));
+}
+
+std::string Model::prepare(MakePrepared make, const std::stop_token& stop, const Preparation::Progress& progress) {
+    if (!Preparation::needed(description_, options_.sparse.mode)) return {};
+    try {
+        Prepared prepared = preparation(pool_.threads()).run(make, stop, progress);
+        std::string problem = std::move(prepared.problem);
+        use(std::move(prepared));
+        return problem;
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+void Model::prepareInBackground() {
+    if (preparing_.joinable() || !Preparation::needed(description_, options_.sparse.mode)) return;
+    prepared_share_ = 0;
+    preparing_ = std::jthread([this, work = preparation(1)](const std::stop_token& stop) mutable {
+        try {
+            Prepared prepared = work.run(MakePrepared::yes, stop, [this](double share) { prepared_share_ = share; });
+            const std::scoped_lock lock(prepared_mutex_);
+            prepared_problem_ = std::exchange(prepared.problem, {});
+            prepared_ = std::move(prepared);
+        } catch (const Error& error) {
+            const std::scoped_lock lock(prepared_mutex_);
+            prepared_problem_ = error.what();
+        } catch (const Stopped&) {
+        }
+        prepared_share_ = -1;
+    });
+}
+
+std::string Model::takePreparationProblem() {
+    const std::scoped_lock lock(prepared_mutex_);
+    return std::exchange(prepared_problem_, {});
+}
+
+std::optional<double> Model::preparing() const {
+    const double share = prepared_share_;
+    return share < 0 ? std::nullopt : std::optional(share);
+}
+
+std::shared_ptr<void> Model::beginAnswer() {
+    if (answers_.use_count() == 1) {
+        const std::scoped_lock lock(prepared_mutex_);
+        if (prepared_) use(*std::exchange(prepared_, std::nullopt));
+    }
+    return answers_;
+}
+
 std::vector<std::string> Model::warnings() const {
     std::vector<std::string> all = vocabulary().warnings();
     if (description_.activation_source == model::ActivationSource::name)
@@ -116,63 +174,6 @@ void Model::keepProfile() {
     all.merge(counted_);
     all.save(identity(), options_.sidecars);
     counted_ = sparse::Profile(description_.layers);
-}
-
-Preparation Model::preparation(unsigned threads) {
-    return Preparation(description_, weights_, options_.sparse.mode, options_.sidecars, threads, [this] { return tokenizer_.get(); });
-}
-
-void Model::use(Prepared prepared) {
-    if (prepared.copies) weights_.useCopies(description_, std::move(prepared.copies));
-    forward_->setDenseLayers(std::move(prepared.dense_layers));
-}
-
-std::string Model::prepare(MakePrepared make, const std::stop_token& stop, const Preparation::Progress& progress) {
-    if (!Preparation::needed(description_, options_.sparse.mode)) return {};
-    try {
-        Prepared prepared = preparation(pool_.threads()).run(make, stop, progress);
-        std::string problem = std::move(prepared.problem);
-        use(std::move(prepared));
-        return problem;
-    } catch (const Error& error) {
-        return error.what();
-    }
-}
-
-void Model::prepareInBackground() {
-    if (!Preparation::needed(description_, options_.sparse.mode)) return;
-    prepared_share_ = 0;
-    preparing_ = std::jthread([this](const std::stop_token& stop) {
-        try {
-            Prepared prepared = preparation(1).run(MakePrepared::yes, stop, [this](double share) { prepared_share_ = share; });
-            const std::scoped_lock lock(prepared_mutex_);
-            prepared_problem_ = std::exchange(prepared.problem, {});
-            prepared_ = std::move(prepared);
-        } catch (const Error& error) {
-            const std::scoped_lock lock(prepared_mutex_);
-            prepared_problem_ = error.what();
-        } catch (const Stopped&) {
-        }
-        prepared_share_ = -1;
-    });
-}
-
-std::string Model::takePreparationProblem() {
-    const std::scoped_lock lock(prepared_mutex_);
-    return std::exchange(prepared_problem_, {});
-}
-
-std::optional<double> Model::preparing() const {
-    const double share = prepared_share_;
-    return share < 0 ? std::nullopt : std::optional(share);
-}
-
-std::shared_ptr<void> Model::beginAnswer() {
-    if (answers_.use_count() == 1) {
-        const std::scoped_lock lock(prepared_mutex_);
-        if (prepared_) use(*std::exchange(prepared_, std::nullopt));
-    }
-    return answers_;
 }
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {

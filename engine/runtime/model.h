@@ -59,17 +59,6 @@ public:
     std::shared_ptr<const sampling::TokenTrie> tokenTrie();
     ThreadPool& pool() { return pool_; }
     model::Forward& forward() { return *forward_; }
-    const model::Weights& weights() const { return weights_; }
-    /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
-    const std::string& identity() const;
-    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
-    /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
-    bool usePredictors(std::string* why_not = nullptr);
-    /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.
-    /// Throws Error.
-    void keepProfile();
-    /// The profile on the disk, if there is one that fits the model.
-    std::optional<sparse::Profile> profile() const;
 
     /// Gets what a sparse mode needs beside the file (preparation.h) and uses it. What cannot be made is said in a sentence
     /// (empty: nothing to say), and the layers run dense. Not while an answer is under way. Throws Stopped.
@@ -85,6 +74,17 @@ public:
     /// calls forward().
     std::shared_ptr<void> beginAnswer();
 
+    const model::Weights& weights() const { return weights_; }
+    /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
+    const std::string& identity() const;
+    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
+    /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
+    bool usePredictors(std::string* why_not = nullptr);
+    /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.
+    /// Throws Error.
+    void keepProfile();
+    /// The profile on the disk, if there is one that fits the model.
+    std::optional<sparse::Profile> profile() const;
     std::unique_ptr<model::Sequence> newSequence() const;
 
     /// Sentences that the user should read: what is odd about the vocabulary, what was guessed about the activation.
@@ -103,13 +103,13 @@ private:
     model::Weights weights_;
     ThreadPool pool_;
     std::unique_ptr<model::Forward> forward_;
-    mutable std::string identity_;
-    sparse::Profile counted_;
     std::shared_ptr<void> answers_ = std::make_shared<int>();   ///< a copy for each answer under way
     mutable std::mutex prepared_mutex_;
     std::optional<Prepared> prepared_;   ///< ready, not yet used
     std::string prepared_problem_;
     std::atomic<double> prepared_share_ = -1;
+    mutable std::string identity_;
+    sparse::Profile counted_;
     std::stop_source build_stop_;   ///< asked by whoever loads, and by ~Model, so that nobody waits for an unused tokenizer
     std::stop_callback<std::function<void()>> stop_build_;
     std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;

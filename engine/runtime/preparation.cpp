@@ -22,29 +22,27 @@ constexpr size_t kMostTokens = 128;
 
 bool Preparation::needed(const model::Description& d, sparse::Mode mode) {
     if (mode == sparse::Mode::off) return false;
-    bool zeros = false;
-    for (uint32_t i = 0; i < d.layers; ++i) zeros |= d.hasZeros(i) || mode == sparse::Mode::threshold;
+    bool zeros = mode == sparse::Mode::threshold;   // it makes zeros of its own
+    for (uint32_t i = 0; i < d.layers; ++i) zeros |= d.hasZeros(i);
     return zeros && (mode == sparse::Mode::automatic || !sparse::DownCopies::candidates(*d.file).empty());
 }
 
 Preparation::Preparation(const model::Description& description, const model::Weights& weights, sparse::Mode mode,
-                         sparse::Sidecars sidecars, unsigned threads, Tokenizer tokenizer)
+                         std::string identity, sparse::Sidecars sidecars, unsigned threads, Tokenizer tokenizer)
     : d_(description),
       weights_(weights),
       mode_(mode),
+      identity_(std::move(identity)),
       sidecars_(std::move(sidecars)),
       threads_(threads),
       tokenizer_(std::move(tokenizer)) {}
 
 Prepared Preparation::run(MakePrepared make, const std::stop_token& stop, const Progress& progress) {
-    identity_ = sparse::identityOf(*d_.file);
     Prepared result;
     bool copies = true;
     if (mode_ == sparse::Mode::automatic) {
         const std::optional<sparse::ZeroCounts> counts = zeroCounts(make, stop);
-        if (!counts) {   // nobody knows yet: what the file itself has by neuron runs by neuron, with the bits of `off`
-            return result;
-        }
+        if (!counts) return result;   // what the file itself has by neuron runs by neuron, with the bits of `off`
         result.dense_layers.resize(d_.layers);
         copies = false;
         for (uint32_t i = 0; i < d_.layers; ++i) {

@@ -38,7 +38,7 @@ public:
 
     /// Keeps references to the first two. `tokenizer` is asked only when zeros are to be counted.
     Preparation(const model::Description& description, const model::Weights& weights, sparse::Mode mode,
-                sparse::Sidecars sidecars, unsigned threads, Tokenizer tokenizer);
+                std::string identity, sparse::Sidecars sidecars, unsigned threads, Tokenizer tokenizer);
 
     /// Some minutes for a large model that has nothing yet, else what reading the copies once takes. Throws Error (a damaged
     /// model file) and Stopped; a full disk is told in Prepared::problem.
@@ -53,10 +53,10 @@ private:
     const model::Description& d_;
     const model::Weights& weights_;
     sparse::Mode mode_;
+    std::string identity_;
     sparse::Sidecars sidecars_;
     unsigned threads_;
     Tokenizer tokenizer_;
-    std::string identity_;
 };
 
 }  // namespace hearth::runtime
