@@ -66,8 +66,10 @@ void report(const std::vector<runtime::ModeFigures>& table, bool json) {
                       100 * e.against->agreement.value);
         lines += line;
     }
-    lines += "exact loses nothing; predict and threshold do, by as much as stands here. oracle is the bound: a predictor that "
-             "knows.\n";
+    lines +=
+        "exact loses nothing; predict and threshold do, by as much as stands here. oracle is the bound: a predictor "
+        "that "
+        "knows.\n";
     print(lines);
 }
 
@@ -79,7 +81,8 @@ void calibrate(Arguments arguments) {
     const auto model = loadModel(with_context);
     if (arguments.tokens_file.empty()) {
         printWarnings(*model);
-        if (const auto doubt = runtime::activationDoubt(with_context.path, with_context.load)) note("warning: " + *doubt);
+        if (const auto doubt = runtime::activationDoubt(with_context.path, with_context.load))
+            note("warning: " + *doubt);
     }
     options.windows = arguments.tokens_file.empty()
                           ? runtime::windowsOf(*model, readTextToLearnFrom(arguments.text_file), window)
@@ -111,12 +114,15 @@ void calibrate(Arguments arguments) {
 }  // namespace
 
 void addCalibrate(CLI::App& app) {
-    auto* command = app.add_subcommand("calibrate", "Learn which neurons of a model matter, for --sparse predict and threshold");
+    auto* command =
+        app.add_subcommand("calibrate", "Learn which neurons of a model matter, for --sparse predict and threshold");
     auto arguments = std::make_shared<Arguments>();
     addModelPath(*command, arguments->model.path);
     addThreads(*command, arguments->model.load.threads);
     addActivation(*command, arguments->model.load);
-    command->add_option("--text-file", arguments->text_file, "What the model reads for it (default: a text that comes with Hearth)")
+    command
+        ->add_option("--text-file", arguments->text_file,
+                     "What the model reads for it (default: a text that comes with Hearth)")
         ->type_name("FILE");
     command->add_option("--tokens-file", arguments->tokens_file, "Instead: token ids with commas")->type_name("FILE");
     command->add_option("--budget", arguments->options.budget, "Lost share that predictors are cut for (default 0.05)")
@@ -125,14 +131,18 @@ void addCalibrate(CLI::App& app) {
     command->add_option("--rank", arguments->options.most_rank, "Greatest rank of a low-rank predictor (default 512)")
         ->check(between(32, 8192))
         ->type_name("N");
-    command->add_option("--predictor-price", arguments->options.prices.predictor,
-                        "What a byte of a predictor costs beside a byte of the model (default 1; less where it lies on a card)")
+    command
+        ->add_option(
+            "--predictor-price", arguments->options.prices.predictor,
+            "What a byte of a predictor costs beside a byte of the model (default 1; less where it lies on a card)")
         ->check(CLI::Range(1e-6, 1e6).description(""))
         ->type_name("RATIO");
     addJson(*command, arguments->json);
     command->footer(
-        "Predictors, cuts and thresholds are kept for this model and used by --sparse predict and threshold=Q. A run that\n"
-        "was interrupted goes on where it was. At the end all ways are tried on a part of the text that was kept back.");
+        "Predictors, cuts and thresholds are kept for this model and used by --sparse predict and threshold=Q. A run "
+        "that\n"
+        "was interrupted goes on where it was. At the end all ways are tried on a part of the text that was kept "
+        "back.");
     command->callback([arguments] { calibrate(*arguments); });
 }
 

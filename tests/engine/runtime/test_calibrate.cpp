@@ -125,8 +125,9 @@ private slots:
         Matrix<float> x(n, d);
         for (size_t t = 0; t < n; ++t)
             for (size_t c = 0; c < d; ++c) {
-                x.row(t)[c] = 3;   // a mean, which does not count
-                for (size_t k = 0; k < d; ++k) x.row(t)[c] += raw.row(t)[k] * mix.row(k)[c] / (1.0f + static_cast<float>(k));
+                x.row(t)[c] = 3;  // a mean, which does not count
+                for (size_t k = 0; k < d; ++k)
+                    x.row(t)[c] += raw.row(t)[k] * mix.row(k)[c] / (1.0f + static_cast<float>(k));
             }
         runtime::Moments moments = runtime::momentsOf(pool, x.view());
         const runtime::LowRank fit = runtime::fitLowRank(pool, gate.view(), moments, rank);
@@ -190,8 +191,8 @@ private slots:
     /// Gates of rank 32 are predicted by rank 32, with few false alarms; the planted share fires.
     void findsThePlantedRank() {
         const auto model = load(Mode::exact);
-        const auto calibration = sparse::Calibration::open(model->identity(), options_.sidecars,
-                                                           model::layerSizes(model->description()));
+        const auto calibration =
+            sparse::Calibration::open(model->identity(), options_.sidecars, model::layerSizes(model->description()));
         QVERIFY(calibration != nullptr);
         for (size_t i = 0; i < 3; ++i) {
             const sparse::LayerView& layer = calibration->layer(i);
@@ -223,17 +224,18 @@ private slots:
         const double added = static_cast<double>(neurons.added) / static_cast<double>(neurons.all);
         QVERIFY2(added > 0.05 && added < 0.15, qPrintable(QString::number(added)));
         QCOMPARE(model->forward().loss().checks(), uint64_t{16});
-        QVERIFY2(model->forward().loss().lost() <= most_lost, qPrintable(QString::number(model->forward().loss().lost())));
+        QVERIFY2(model->forward().loss().lost() <= most_lost,
+                 qPrintable(QString::number(model->forward().loss().lost())));
         if (Predictor(predictor) == Predictor::oracle) QVERIFY(got == decode(*load(Mode::exact), 256));
     }
 
     /// Whatever is in the batch, a token's neurons are the same: masks hold in prompts too.
     void promptsAreMaskedAsSingleTokensAre() {
         for (const sparse::Choice& mode : {predict(Predictor::low_rank), predict(Predictor::look_ahead), [] {
-                 sparse::Choice choice(Mode::threshold);
-                 choice.lost_share = 0.2f;
-                 return choice;
-             }()}) {
+                                               sparse::Choice choice(Mode::threshold);
+                                               choice.lost_share = 0.2f;
+                                               return choice;
+                                           }()}) {
             const auto model = load(mode);
             const std::vector<float> one = decode(*model, 64);
             const auto sequence = model->newSequence();
@@ -308,7 +310,7 @@ private slots:
         const auto sequence = dense->newSequence();
         const model::Part part{sequence.get(), windows_[0], model::Part::Logits::none};
         dense->forward().run({&part, 1}, {});
-        dense->keepProfile();   // added to the first
+        dense->keepProfile();  // added to the first
         options_.count_neurons = false;
         const sparse::Profile both = one->profile().value();
         for (size_t i = 0; i < 3; ++i) {
