@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/base/size.h"
+#include "app/cli/interrupt.h"
 #include "app/cli/sparse_words.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
@@ -139,10 +140,21 @@ void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>
 
 void addJson(CLI::App& command, bool& json) { command.add_flag("--json", json, "Print JSON"); }
 
-std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
+std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments, Wait wait) {
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
     auto model = runtime::Model::load(path, arguments.load);
     if (model->plan().limit.starts_with("main memory")) note("warning: " + model->plan().limit);
+    if (wait == Wait::never && arguments.load.sparse == sparse::Mode::automatic) {
+        model->prepareInBackground();
+        return model;
+    }
+    const bool make = wait == Wait::always || arguments.load.sparse != sparse::Mode::automatic;
+    const InterruptibleWork work;
+    Progress progress("preparing to skip zeros");
+    const std::string problem = model->prepare(make ? runtime::MakePrepared::yes : runtime::MakePrepared::no, work.token(),
+                                               [&progress](double share) { progress.show(share); });
+    progress.clear();
+    if (!problem.empty()) note("warning: " + problem);
     return model;
 }
 

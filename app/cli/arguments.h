@@ -35,9 +35,16 @@ void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>
 /// --json
 void addJson(CLI::App& command, bool& json);
 
+/// How long to wait for what the sparse mode needs beside the file.
+enum class Wait : uint8_t {
+    always,      ///< until it is there, with progress: for what must be the same each time
+    when_named,  ///< when the user named a mode; with `auto`, what is there already is used
+    never,       ///< `auto` gets it in the background, for later answers
+};
+
 /// Loads what the arguments name (the starter model where they name none) and prints what the user should know about it
-/// on standard error. Throws Error.
-std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments);
+/// on standard error. Throws Error; Stopped at an interrupt while it waits.
+std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments, Wait wait = Wait::always);
 /// Adds the neurons that fired to the model's profile, where they were counted; a disk that refuses is no reason to fail.
 void keepProfile(runtime::Model& model);
 /// The warnings of a file and of its vocabulary, on standard error.

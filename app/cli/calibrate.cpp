@@ -73,41 +73,47 @@ void report(const std::vector<runtime::ModeFigures>& table, bool json) {
     print(lines);
 }
 
-void calibrate(Arguments arguments) {
+constexpr uint32_t window = 512;   // tokens read together
+
+/// Learns and keeps; returns what was kept back of the text.
+std::vector<std::vector<text::Token>> learn(Arguments& arguments) {
     runtime::CalibrateOptions& options = arguments.options;
-    ModelArguments with_context = arguments.model;
-    constexpr uint32_t window = 512;
-    with_context.load.ctx = window;
-    const auto model = loadModel(with_context);
+    const auto model = loadModel(arguments.model, Wait::when_named);
     if (arguments.tokens_file.empty()) {
         printWarnings(*model);
-        if (const auto doubt = runtime::activationDoubt(with_context.path, with_context.load))
+        if (const auto doubt = runtime::activationDoubt(arguments.model.path, arguments.model.load))
             note("warning: " + *doubt);
     }
     options.windows = arguments.tokens_file.empty()
                           ? runtime::windowsOf(*model, readTextToLearnFrom(arguments.text_file), window)
                           : runtime::windowsOf(parseTokens(readFile(arguments.tokens_file)), window, text::kNoToken);
+    const sparse::Sidecars sidecars = model->sidecars();
+    options.sidecars = &sidecars;
     const InterruptibleWork work;
     model->pool().setStop(work.token());
-    options.sidecars = &model->sidecars();
     Progress progress("calibrating");
     options.progress = [&](const runtime::CalibrateOptions::Progress& p) {
         char left[64];
         std::snprintf(left, sizeof left, "%s, %.0f s left", p.what.c_str(), p.seconds_left);
         progress.show(p.share, left);
     };
-    const runtime::CalibrationText text = runtime::divideText(options.windows);
     runtime::calibrate(*model, options);
-    progress.clear();
-    with_context.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
-    const auto judged = runtime::Model::load(with_context.path, with_context.load);
-    judged->pool().setStop(work.token());
-    const std::vector<sparse::Choice> modes = modesToJudge(*judged);
-    Progress judging("judging");
-    const auto table = runtime::judgeModes(*judged, text.judge, modes, 32, [&](size_t done) {
-        judging.show(static_cast<double>(done) / static_cast<double>(modes.size()));
+    return runtime::divideText(options.windows).judge;
+}
+
+void calibrate(Arguments arguments) {
+    arguments.model.load.ctx = window;
+    const auto text = learn(arguments);
+    arguments.model.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
+    const auto model = loadModel(arguments.model);
+    const InterruptibleWork work;
+    model->pool().setStop(work.token());
+    const std::vector<sparse::Choice> modes = modesToJudge(*model);
+    Progress progress("judging");
+    const auto table = runtime::judgeModes(*model, text, modes, 32, [&](size_t done) {
+        progress.show(static_cast<double>(done) / static_cast<double>(modes.size()));
     });
-    judging.clear();
+    progress.clear();
     report(table, arguments.json);
 }
 

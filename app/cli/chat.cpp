@@ -30,7 +30,7 @@ public:
     explicit Chat(const Arguments& arguments)
         : arguments_(arguments),
           interactive_(inputIsTerminal()),
-          conversation_(loadModel(arguments.model)),
+          conversation_(loadModel(arguments.model, Wait::never)),
           options_(replyOptions(arguments.reply, conversation_.model())) {
         printWarnings(conversation_.model());
         for (const std::string& sentence : conversation_.notes()) note("note: " + sentence);
@@ -121,6 +121,8 @@ private:
                 options_, [&printer](const text::Piece& piece) { printer.print(piece); }, work.token());
             interrupted_ = work.stopped();
             printer.finish();
+            if (const std::string problem = conversation_.model().takePreparationProblem(); !problem.empty())
+                note("warning: " + problem);
             if (!interactive_) print("\n");
             tell(reply);
         } catch (const Error& error) {

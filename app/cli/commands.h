@@ -9,6 +9,7 @@ namespace hearth::cli {
 
 void addBatch(CLI::App& app);
 void addBench(CLI::App& app);
+void addCache(CLI::App& app);
 void addCalibrate(CLI::App& app);
 void addChat(CLI::App& app);
 void addDequantize(CLI::App& app);

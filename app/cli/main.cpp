@@ -25,6 +25,7 @@ void addCommands(CLI::App& app) {
     addPlan(app);
     addDevices(app);
     addBench(app);
+    addCache(app);
     addPerplexity(app);
     addCalibrate(app);
     addProfile(app);

@@ -58,7 +58,7 @@ void run(const Arguments& arguments) {
     if (arguments.raw && !arguments.reply.system.empty())
         refuseArgument("--system", "a raw continuation has no messages");
     const std::string prompt = promptOf(arguments);
-    const auto model = loadModel(arguments.model);
+    const auto model = loadModel(arguments.model, Wait::when_named);
     printWarnings(*model);
     const runtime::EndReason reason =
         arguments.raw ? continuePrompt(model, arguments, prompt) : answerPrompt(model, arguments, prompt);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/matrix.h"
+
 namespace hearth::model {
 
 /// What one kind of operation took in all layers and passes since measuring began.
@@ -30,12 +32,28 @@ public:
     void reset(bool timed) {
         timed_ = timed;
         operations_.clear();
+        zeros_.clear();
         neurons = {};
     }
     /// In the order of their first use.
     const std::vector<OperationTime>& operations() const { return operations_; }
 
     Neurons neurons;
+
+    /// Neurons of a layer that ran dense, over all tokens.
+    struct Zeros {
+        uint64_t zeros = 0, all = 0;
+    };
+    /// From here to the next reset(), zeros of dense feed-forwards are counted: [layers].
+    void countZeros(size_t layers) { zeros_.assign(layers, {}); }
+    const std::vector<Zeros>& zeros() const { return zeros_; }
+    /// `values` [tokens, neurons] of a layer, after the activation.
+    void see(size_t layer, MatrixView<const float> values) {
+        if (zeros_.empty()) return;
+        for (size_t t = 0; t < values.rows; ++t)
+            for (const float v : values.rowSpan(t)) zeros_[layer].zeros += v == 0;
+        zeros_[layer].all += values.rows * values.cols;
+    }
 
     /// Measures from here to the end of the scope; `name` is a literal. Scopes do not lie inside each other.
     class Scope {
@@ -77,6 +95,7 @@ private:
     bool timed_ = false;
     uint64_t bytes_ = 0;
     std::vector<OperationTime> operations_;
+    std::vector<Zeros> zeros_;
 };
 
 }  // namespace hearth::model

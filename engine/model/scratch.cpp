@@ -120,7 +120,7 @@ private:
         }
         input(act_, up, n_, d_.width);
         up_.need(floats(neurons));
-        if (gate != nullptr || fused || down == nullptr) gate_.need(floats(neurons));
+        if (gate != nullptr || fused) gate_.need(floats(neurons));
         input(act2_, down, n_, neurons);
     }
 

@@ -5,6 +5,7 @@
 
 #include "engine/model/forward.h"
 #include "engine/model/sequence.h"
+#include "engine/sparse/down_copies.h"
 
 namespace hearth::placement {
 namespace {
@@ -48,11 +49,18 @@ Matrices matricesOf(const model::Description& d, uint32_t layer, bool experts) {
 }
 
 /// Whether neurons that are zero can be skipped: the activation has zeros and a neuron's part of the down-projection is a
-/// row, in the file or in the copy that an explicit sparse mode makes of float weights.
+/// row, in the file or in a copy: regrouped, or of float weights in an explicit sparse mode.
 bool skips(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
     if (mode == sparse::Mode::off || mode == sparse::Mode::all) return false;
     if (!d.hasZeros(layer) && mode != sparse::Mode::threshold) return false;
-    return m.down_t != nullptr || (mode != sparse::Mode::automatic && m.down != nullptr && isFloat(m.down->type));
+    if (m.down_t != nullptr) return true;
+    return m.down != nullptr && (sparse::canRegroup(m.down->type) || (mode != sparse::Mode::automatic && isFloat(m.down->type)));
+}
+
+/// Whether a mode takes a copy by neuron beside the file's own down-projection.
+bool needsCopy(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
+    const bool skipped = d.hasZeros(layer) || mode == sparse::Mode::threshold;
+    return mode != sparse::Mode::off && skipped && m.down_t == nullptr && m.down != nullptr;
 }
 
 FeedForward feedForward(const model::Description& d, uint32_t layer, const Activity& activity, sparse::Mode mode) {
@@ -153,7 +161,9 @@ ModelItems itemsOf(const model::Description& d, std::span<const Activity> activi
         layer.kv_reads = cacheReads(d, i, o, std::min(depth, ctx));
         layer.kv_movable = !d.shapes[i].recurrent && layer.kv_bytes > 0;
         const Matrices m = matricesOf(d, i, d.expertLayer(i));
-        if (skips(d, i, m, o.sparse) && m.down_t == nullptr) items.transposed += m.down->bytes;
+        if (!needsCopy(d, i, m, o.sparse)) continue;
+        if (sparse::canRegroup(m.down->type)) items.regrouped += sparse::DownCopies::bytesNeeded(*m.down);
+        else if (o.sparse != sparse::Mode::automatic) items.transposed += m.down->bytes;
     }
     for (const gguf::Tensor& t : d.file->tensors()) {
         const std::string kind = kindOf(t.name);

@@ -50,6 +50,7 @@ struct ModelItems {
     std::map<std::string, Sized> output;  ///< by kind: output matrix and last norm
     uint64_t dense_reads = 0;  ///< weights that a token reads when nothing is skipped
     uint64_t transposed = 0;  ///< bytes of row-per-neuron copies that loading makes in main memory
+    uint64_t regrouped = 0;   ///< bytes of regrouped copies that are mapped from a sidecar
     uint64_t scratch = 0, logits = 0, staging = 0;
     double params = 0;  ///< values that take part in a token
 };

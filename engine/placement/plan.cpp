@@ -91,7 +91,7 @@ private:
     /// The longest context (in steps of 256) whose cache fits beside everything else, at least the least useful one.
     uint32_t fittingContext() const {
         const ModelItems items = itemsOf(d_, activity_, options_, 0, 0);
-        uint64_t room = cpu_.bytes_free, fixed = items.scratch + items.logits + items.transposed;
+        uint64_t room = cpu_.bytes_free, fixed = items.scratch + items.logits + items.transposed + items.regrouped;
         for (const gguf::Tensor& t : d_.file->tensors()) fixed += t.bytes;
         for (const Device& device : candidates_) room += target(device, 0).budget;
         room = room > fixed ? room - fixed : 0;
@@ -165,6 +165,7 @@ private:
             add(kind, nameOf(output.device), away ? sized.aligned : sized.bytes);
         if (away) add("output", nameOf(output.device), items_.tied_output.aligned);
         add("row-per-neuron copies", cpu_.name, items_.transposed);
+        add("regrouped copies", cpu_.name, items_.regrouped);
         add("scratch", cpu_.name, items_.scratch);
         add("logits", cpu_.name, items_.logits);
         for (size_t g = 0; g < devices_.size(); ++g) describeOverhead(static_cast<int>(g));

@@ -45,7 +45,7 @@ constexpr uint64_t free_margin = uint64_t{256} << 20;
 /// Bytes of one kind on one device.
 struct Part {
     /// "embedding", "attention", "norms", "predictor", "feed-forward", "experts", "output", "KV cache", "scratch",
-    /// "staging", "logits", "driver", "row-per-neuron copies"
+    /// "staging", "logits", "driver", "row-per-neuron copies", "regrouped copies" (mapped from a sidecar)
     std::string what;
     std::string device;
     uint64_t bytes = 0;

@@ -31,6 +31,7 @@ sampling::Parameters withSuppressed(sampling::Parameters parameters, const text:
 
 Generation::Generation(Session& session, std::vector<Token> prompt, const GenerationOptions& options, OnText on_text)
     : session_(session),
+      answer_(session.model().beginAnswer()),
       options_(options),
       on_text_(std::move(on_text)),
       sampler_(withSuppressed(options.sampling, session.model().vocabulary())),
@@ -123,6 +124,7 @@ void Generation::end(EndReason reason) {
         }
     }
     reason_ = reason;
+    answer_.reset();
 }
 
 void Generation::stop() {

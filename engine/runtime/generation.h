@@ -73,6 +73,7 @@ private:
     std::vector<Token> keptTail(std::span<const Token> tokens) const;
 
     Session& session_;
+    std::shared_ptr<void> answer_;   ///< what Model::beginAnswer() gave, until the end
     GenerationOptions options_;
     OnText on_text_;
     sampling::Sampler sampler_;

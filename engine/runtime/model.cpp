@@ -1,5 +1,7 @@
 #include "engine/runtime/model.h"
 
+#include <utility>
+
 #include "engine/base/error.h"
 #include "engine/model/activation.h"
 #include "engine/model/predictors.h"
@@ -74,9 +76,13 @@ const std::string& Model::identity() const {
     return identity_;
 }
 
+sparse::Sidecars Model::sidecars() const {
+    return sparse::Sidecars(options_.cache ? *options_.cache : sparse::Sidecars::defaultFolder());
+}
+
 bool Model::usePredictors(std::string* why_not) {
     const auto calibration =
-        sparse::Calibration::open(identity(), options_.sidecars, model::layerSizes(description_), why_not);
+        sparse::Calibration::open(identity(), sidecars(), model::layerSizes(description_), why_not);
     if (calibration) forward_->setPredictors(std::make_shared<const model::Predictors>(calibration));
     return calibration != nullptr;
 }
@@ -103,7 +109,7 @@ void Model::requirePredictors() {
 }
 
 std::optional<sparse::Profile> Model::profile() const {
-    auto profile = sparse::Profile::open(identity(), options_.sidecars);
+    auto profile = sparse::Profile::open(identity(), sidecars());
     if (profile && !profile->fits(model::neuronCounts(description_))) profile.reset();
     return profile;
 }
@@ -112,8 +118,66 @@ void Model::keepProfile() {
     if (counted_.empty()) return;
     sparse::Profile all = profile().value_or(sparse::Profile(description_.layers));
     all.merge(counted_);
-    all.save(identity(), options_.sidecars);
+    all.save(identity(), sidecars());
     counted_ = sparse::Profile(description_.layers);
+}
+
+Preparation Model::preparation(unsigned threads) {
+    return Preparation(description_, weights_, options_.sparse.mode, sidecars(), threads,
+                       [this] { return tokenizer_.get(); });
+}
+
+void Model::use(Prepared prepared) {
+    if (prepared.copies) weights_.useCopies(description_, std::move(prepared.copies));
+    forward_->setDenseLayers(std::move(prepared.dense_layers));
+}
+
+std::string Model::prepare(MakePrepared make, const std::stop_token& stop, const Preparation::Progress& progress) {
+    if (!Preparation::needed(description_, options_.sparse.mode)) return {};
+    try {
+        Prepared prepared = preparation(pool_.threads()).run(make, stop, progress);
+        std::string problem = std::move(prepared.problem);
+        use(std::move(prepared));
+        return problem;
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+void Model::prepareInBackground() {
+    if (!Preparation::needed(description_, options_.sparse.mode)) return;
+    prepared_share_ = 0;
+    preparing_ = std::jthread([this](const std::stop_token& stop) {
+        try {
+            Prepared prepared = preparation(1).run(MakePrepared::yes, stop, [this](double share) { prepared_share_ = share; });
+            const std::scoped_lock lock(prepared_mutex_);
+            prepared_problem_ = std::exchange(prepared.problem, {});
+            prepared_ = std::move(prepared);
+        } catch (const Error& error) {
+            const std::scoped_lock lock(prepared_mutex_);
+            prepared_problem_ = error.what();
+        } catch (const Stopped&) {
+        }
+        prepared_share_ = -1;
+    });
+}
+
+std::string Model::takePreparationProblem() {
+    const std::scoped_lock lock(prepared_mutex_);
+    return std::exchange(prepared_problem_, {});
+}
+
+std::optional<double> Model::preparing() const {
+    const double share = prepared_share_;
+    return share < 0 ? std::nullopt : std::optional(share);
+}
+
+std::shared_ptr<void> Model::beginAnswer() {
+    if (answers_.use_count() == 1) {
+        const std::scoped_lock lock(prepared_mutex_);
+        if (prepared_) use(*std::exchange(prepared_, std::nullopt));
+    }
+    return answers_;
 }
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {

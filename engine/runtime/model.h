@@ -1,17 +1,21 @@
 #pragma once
 
+#include <atomic>
 #include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/base/thread_pool.h"
 #include "engine/model/forward.h"
 #include "engine/placement/plan.h"
+#include "engine/runtime/preparation.h"
 #include "engine/sampling/token_trie.h"
 #include "engine/text/tokenizer.h"
 
@@ -26,7 +30,7 @@ struct LoadOptions {
     std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
     float relu_threshold = 0;     ///< model::Description::relu_threshold
     bool count_neurons = false;   ///< neurons that fire are counted and added to the model's profile (keepProfile())
-    sparse::Sidecars sidecars = sparse::Sidecars();   ///< where calibrations and profiles are looked for
+    std::optional<std::filesystem::path> cache = std::nullopt;  ///< folder of sidecars; nullopt = the user's
 };
 
 /// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
@@ -58,7 +62,8 @@ public:
     const model::Weights& weights() const { return weights_; }
     /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
     const std::string& identity() const;
-    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
+    /// Where sidecars of models are kept. Throws Error when there is no such folder.
+    sparse::Sidecars sidecars() const;
     /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
     bool usePredictors(std::string* why_not = nullptr);
     /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.
@@ -66,6 +71,21 @@ public:
     void keepProfile();
     /// The profile on the disk, if there is one that fits the model.
     std::optional<sparse::Profile> profile() const;
+
+    /// Gets what a sparse mode needs beside the file (preparation.h) and uses it. What cannot be made is said in a sentence
+    /// (empty: nothing to say), and the layers run dense. Not while an answer is under way. Throws Stopped.
+    std::string prepare(MakePrepared make, const std::stop_token& stop = {}, const Preparation::Progress& progress = {});
+    /// The same by a thread of its own, which ends with the model. What it brings is used from the next answer on that begins
+    /// while no other is under way: never inside one.
+    void prepareInBackground();
+    /// Why the background brought less than it should, once; empty if there is nothing to say.
+    std::string takePreparationProblem();
+    /// Share of the background's work that is done, in [0, 1]; nullopt when there is none (any more). From any thread.
+    std::optional<double> preparing() const;
+    /// While the returned object lives, what the model computes with does not change. For each answer, by the thread that
+    /// calls forward().
+    std::shared_ptr<void> beginAnswer();
+
     std::unique_ptr<model::Sequence> newSequence() const;
 
     /// Sentences that the user should read: what is odd about the vocabulary, what was guessed about the activation.
@@ -75,6 +95,9 @@ private:
     Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop);
     void requirePredictors();
 
+    Preparation preparation(unsigned threads);
+    void use(Prepared prepared);
+
     LoadOptions options_;
     model::Description description_;
     placement::Plan plan_;
@@ -83,10 +106,16 @@ private:
     std::unique_ptr<model::Forward> forward_;
     mutable std::string identity_;
     sparse::Profile counted_;
+    std::shared_ptr<void> answers_ = std::make_shared<int>();   ///< a copy for each answer under way
+    mutable std::mutex prepared_mutex_;
+    std::optional<Prepared> prepared_;   ///< ready, not yet used
+    std::string prepared_problem_;
+    std::atomic<double> prepared_share_ = -1;
     std::stop_source build_stop_;   ///< asked by whoever loads, and by ~Model, so that nobody waits for an unused tokenizer
     std::stop_callback<std::function<void()>> stop_build_;
     std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;
     std::shared_ptr<const sampling::TokenTrie> token_trie_;
+    std::jthread preparing_;   ///< ends before anything that it reads
 };
 
 }  // namespace hearth::runtime

@@ -15,7 +15,6 @@ constexpr const char* kChecksum = "hearth.checksum";
 constexpr uint64_t kPiece = 4 << 20;   // bytes between two looks at the stop token
 
 Regrouped layoutOf(const gguf::Tensor& tensor) { return Regrouped(tensor.type, tensor.ne[1], tensor.ne[0]); }
-uint64_t copyBytes(const gguf::Tensor& tensor) { return layoutOf(tensor).bytes * tensor.ne[2]; }
 
 /// Regroups a tensor, matrix by matrix, and hands the copies on.
 void writeCopy(const gguf::File& model, const gguf::Tensor& tensor, const std::stop_token& stop,
@@ -64,7 +63,7 @@ std::string mismatch(const gguf::File& file, const std::vector<const gguf::Tenso
                      const std::stop_token& stop) {
     for (const gguf::Tensor* tensor : candidates) {
         const gguf::Tensor* copy = file.find(tensor->name);
-        if (copy == nullptr || copy->type != gguf::Type::I8 || copy->bytes != copyBytes(*tensor))
+        if (copy == nullptr || copy->type != gguf::Type::I8 || copy->bytes != DownCopies::bytesNeeded(*tensor))
             return "it lacks the copy of " + tensor->name;
     }
     return sumIsRight(file, candidates, stop) ? std::string() : "its content is damaged";
@@ -86,8 +85,12 @@ std::vector<const gguf::Tensor*> DownCopies::candidates(const gguf::File& model)
 
 uint64_t DownCopies::bytesNeeded(const gguf::File& model) {
     uint64_t bytes = 0;
-    for (const gguf::Tensor* tensor : candidates(model)) bytes += copyBytes(*tensor);
+    for (const gguf::Tensor* tensor : candidates(model)) bytes += bytesNeeded(*tensor);
     return bytes;
+}
+
+uint64_t DownCopies::bytesNeeded(const gguf::Tensor& candidate) {
+    return layoutOf(candidate).bytes * candidate.ne[2];
 }
 
 void DownCopies::prepare(const gguf::File& model, const std::string& identity, const Sidecars& sidecars,
@@ -95,7 +98,7 @@ void DownCopies::prepare(const gguf::File& model, const std::string& identity, c
     gguf::Writer writer(64);   // rows of codes start where a cache line does
     Checksum sum;
     for (const gguf::Tensor* tensor : candidates(model)) {
-        const uint64_t ne[] = {copyBytes(*tensor)};
+        const uint64_t ne[] = {DownCopies::bytesNeeded(*tensor)};
         writer.addTensor(tensor->name, gguf::Type::I8, ne, [&model, &sum, tensor, stop](const gguf::Writer::Sink& sink) {
             writeCopy(model, *tensor, stop, [&](std::span<const std::byte> bytes) {
                 sum.add(bytes);

@@ -34,6 +34,8 @@ public:
 
     /// Bytes of all copies, on the disk and in memory.
     static uint64_t bytesNeeded(const gguf::File& model);
+    /// The same of one of the candidates.
+    static uint64_t bytesNeeded(const gguf::Tensor& candidate);
 
     /// Makes the sidecar. Takes memory for one matrix at a time; `progress` counts bytes written. Throws Error (no space, a
     /// damaged model file) or Stopped, asked for at each step of neurons; nothing is left behind then.

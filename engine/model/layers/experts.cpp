@@ -140,6 +140,7 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         forRows(all, e.width, [&](size_t r) {
             cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
         });
+        measurements_.see(i, expert_up_.view());
         act2_.set(expert_up_.view());
         products_.clear();
         forExperts([&](uint32_t id, size_t first, size_t count) {

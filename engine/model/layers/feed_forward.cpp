@@ -38,6 +38,7 @@ void Steps::hiddenOf(uint32_t i, MatrixView<const float> x) {
         if (l.gate) cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
         else cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons);
     });
+    measurements_.see(i, up_.view());
 }
 
 /// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.

@@ -33,7 +33,7 @@ void Steps::sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<
         return down(i, out);
     }
     up_.resize(1, neurons);
-    gate_.resize(1, neurons);
+    if (w_.layers[i].gate) gate_.resize(1, neurons);
     listed_.resize(neurons);
     std::iota(listed_.begin(), listed_.end(), 0u);
     if (scored) std::erase_if(listed_, [&](uint32_t j) { return scores_.row(0)[j] < 0; });

@@ -1,6 +1,6 @@
+#include <QTemporaryDir>
 #include <QtTest>
 
-#include "engine/base/error.h"
 #include "tests/support/logits.h"
 #include "tests/support/model_rows.h"
 
@@ -33,6 +33,8 @@ class TestSparse : public QObject {
         test::addModelRows(
             [only](const QString& name) { return isSparseFixture(name) && name.startsWith(QLatin1String(only)); });
     }
+
+    model::Measurements::Neurons read_;
 
 private slots:
     void skippingChangesNoBit_data() { addModels(""); }
@@ -86,17 +88,53 @@ private slots:
         }
     }
 
-    /// Blocks that run along the neurons cannot be skipped by neuron: that is said, not done wrongly.
-    void blocksAlongTheNeuronsAreRefusedInWords() {
-        const Fixture f((test::dataFolder() / "models" / "llama_quants.json").string());
+    /// Files whose down-projection is in blocks along the neurons, with regrouped copies beside it, and ReLU in the place of
+    /// their own activation; two of them have experts.
+    void copies_data() {
+        test::addModelRows([](const QString& name) {
+            return name.endsWith("quants") || name == "gpt_oss_mxfp4";
+        });
+    }
+    void copies() {
+        QFETCH(QString, json);
+        const Fixture f(json.toStdString());
+        QVERIFY(!sparse::DownCopies::candidates(*f.description->file).empty());
         model::Description relu = *f.description;
         relu.architecture.activation = cpu::Activation::relu;
-        try {
-            const model::Weights weights(relu, Mode::exact);
-            QFAIL("it was taken");
-        } catch (const Error& e) {
-            QVERIFY2(QString(e.what()).contains("ffn_down"), e.what());
-        }
+        QTemporaryDir folder;
+        const sparse::Sidecars sidecars(folder.path().toStdString());
+        const std::string identity(64, 'a');
+        sparse::DownCopies::prepare(*relu.file, identity, sidecars);
+        const auto copies = std::make_shared<const sparse::DownCopies>(
+            *sparse::DownCopies::open(*relu.file, identity, sidecars));
+        const auto logits = [&](Mode mode, bool with_copies, unsigned threads, uint32_t batch) {
+            model::Weights weights(relu, mode);
+            if (with_copies) weights.useCopies(relu, copies);
+            ThreadPool pool(threads);
+            model::Forward forward(relu, weights, pool, f.context(), batch, mode);
+            forward.measurements().reset(false);
+            model::Sequence sequence(relu, {.context = f.context(), .batch = batch, .kv = cpu::KvType::f32});
+            std::vector<float> all(f.tokens.size() * relu.vocabulary);
+            for (size_t at = 0; at < f.tokens.size(); at += batch) {
+                const size_t n = std::min<size_t>(batch, f.tokens.size() - at);
+                const model::Part part{&sequence, std::span(f.tokens).subspan(at, n), model::Part::Logits::all};
+                forward.run({&part, 1}, {all.data() + at * relu.vocabulary, n, relu.vocabulary});
+            }
+            read_ = forward.measurements().neurons;
+            return all;
+        };
+        const auto off = logits(Mode::off, true, 2, 1), exact = logits(Mode::exact, true, 2, 1);
+        QVERIFY(read_.all > 0 && read_.added < read_.all);
+        QVERIFY(logits(Mode::all, true, 2, 1) == exact);
+        QCOMPARE(read_.added, read_.all);
+        for (const unsigned threads : {1u, 3u, 7u}) QVERIFY(logits(Mode::exact, true, threads, 1) == exact);
+        const double error = nmse(exact, off);
+        QVERIFY2(error > 0 && error <= 3e-3, qPrintable(QString("NMSE %1").arg(error)));
+        QVERIFY(logits(Mode::exact, true, 2, 16) == logits(Mode::off, true, 2, 16));   // several tokens: the dense path
+        // Layers with float weights are transposed in a named mode.
+        if (sparse::DownCopies::candidates(*relu.file).size() < relu.layers) return;
+        QVERIFY(logits(Mode::automatic, true, 2, 1) == exact);
+        QVERIFY(logits(Mode::exact, false, 2, 1) == off);   // until the copies are there
     }
 };
 

@@ -69,6 +69,7 @@ class TestCalibrate : public QObject {
     QTemporaryDir folder_;
     fs::path path_ = fs::path(folder_.path().toStdString()) / "model.gguf";
     runtime::LoadOptions options_;
+    sparse::Sidecars sidecars_{fs::path(folder_.path().toStdString()) / "cache"};
     std::vector<std::vector<text::Token>> windows_;
 
     std::shared_ptr<Model> load(const sparse::Choice& choice) {
@@ -79,7 +80,7 @@ class TestCalibrate : public QObject {
     runtime::CalibrateOptions calibrateOptions() const {
         runtime::CalibrateOptions o;
         o.windows = windows_;
-        o.sidecars = &options_.sidecars;
+        o.sidecars = &sidecars_;
         o.most_rank = 64;
         return o;
     }
@@ -109,7 +110,7 @@ private slots:
         options_.ctx = 512;
         options_.batch = 64;
         options_.threads = 2;
-        options_.sidecars = sparse::Sidecars(fs::path(folder_.path().toStdString()) / "cache");
+        options_.cache = fs::path(folder_.path().toStdString()) / "cache";
         std::mt19937 bits(3);
         for (int w = 0; w < 40; ++w) {
             windows_.emplace_back(64);
@@ -178,13 +179,13 @@ private slots:
         model->pool().setStop(stop.get_token());
         QVERIFY_THROWS_EXCEPTION(Stopped, runtime::calibrate(*model, options));
         model->pool().setStop({});
-        QCOMPARE(options_.sidecars.list().size(), size_t{2});
+        QCOMPARE(sidecars_.list().size(), size_t{2});
         std::vector<std::string> seen;
         options.progress = [&](const auto& p) { seen.push_back(p.what); };
         runtime::calibrate(*model, options);
         QVERIFY(std::ranges::find(seen, "layer 3 of 3") != seen.end());
         QVERIFY(std::ranges::find(seen, "layer 2 of 3") == seen.end());
-        QCOMPARE(options_.sidecars.list().size(), size_t{1});
+        QCOMPARE(sidecars_.list().size(), size_t{1});
         QVERIFY(model->usePredictors());
     }
 
@@ -192,7 +193,7 @@ private slots:
     void findsThePlantedRank() {
         const auto model = load(Mode::exact);
         const auto calibration =
-            sparse::Calibration::open(model->identity(), options_.sidecars, model::layerSizes(model->description()));
+            sparse::Calibration::open(model->identity(), sidecars_, model::layerSizes(model->description()));
         QVERIFY(calibration != nullptr);
         for (size_t i = 0; i < 3; ++i) {
             const sparse::LayerView& layer = calibration->layer(i);
@@ -270,7 +271,7 @@ private slots:
     void aSpoiltPredictorIsHeld() {
         const auto good = load(predict(Predictor::low_rank));
         const std::vector<sparse::LayerSize> sizes = model::layerSizes(good->description());
-        const auto calibration = sparse::Calibration::open(good->identity(), options_.sidecars, sizes);
+        const auto calibration = sparse::Calibration::open(good->identity(), sidecars_, sizes);
         const sparse::Sidecars spoilt(fs::path(folder_.path().toStdString()) / "spoilt");
         const sparse::CalibrationParts parts(good->identity(), spoilt, sizes, "spoilt");
         for (size_t i = 0; i < sizes.size(); ++i) {
@@ -287,7 +288,7 @@ private slots:
         }
         parts.finish();
         runtime::LoadOptions before = options_;
-        options_.sidecars = spoilt;
+        options_.cache = fs::path(folder_.path().toStdString()) / "spoilt";
         const auto free = load(predict(Predictor::low_rank)), held = load(predict(Predictor::low_rank, 0.1f));
         options_ = before;
         decode(*free, 64);

@@ -2,9 +2,12 @@
 #include <QTest>
 
 #include <bit>
+#include <fstream>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/quant/quant.h"
+#include "engine/sparse/checksum.h"
 #include "engine/sparse/down_copies.h"
 
 using namespace hearth;
@@ -18,6 +21,9 @@ private slots:
     void onlyWhatNeedsThem();
     void holdWhatTheFileHolds();
     void oneThatLacksACopyIsDeleted();
+    void expertsHaveACopyEach();
+    void aFlippedBitIsNoticed();
+    void checksums();
     void stopLeavesNothing();
 
 private:
@@ -103,22 +109,101 @@ void TestDownCopies::holdWhatTheFileHolds() {
     }
 }
 
+/// One of another version, with a copy that is too small, and without the second one.
 void TestDownCopies::oneThatLacksACopyIsDeleted() {
     const auto file = model();
     const sparse::Sidecars sidecars(path_ / "cache");
     const std::vector<std::byte> data(sparse::DownCopies::bytesNeeded(*file));
-    for (const bool short_copy : {false, true}) {
+    const auto whyNot = [&](uint32_t version, uint64_t bytes) {
         gguf::Writer writer;
-        const uint64_t ne[] = {short_copy ? 100u : 256 * 32 + 8 * 40 * 2};
-        writer.addTensor(kNames[0], gguf::Type::I8, ne, std::span(data).first(ne[0]));
-        sidecars.write(identity_, {"down-copies", 1}, writer);
+        const uint64_t ne[] = {bytes};
+        writer.addTensor(kNames[0], gguf::Type::I8, ne, std::span(data).first(bytes));
+        sidecars.write(identity_, {"down-copies", version}, writer);
         gguf::Writer other;
         sidecars.write(identity_, {"profile", 1}, other);
         std::string why;
-        QVERIFY(!sparse::DownCopies::open(*file, identity_, sidecars, &why));
-        QCOMPARE(why, "it lacks the copy of " + kNames[short_copy ? 0 : 1]);
-        QCOMPARE(sidecars.list().size(), size_t{1});   // the profile stays
+        if (sparse::DownCopies::open(*file, identity_, sidecars, &why)) return std::string("it was taken");
+        return sidecars.list().size() == 1 ? why : std::string("the profile is gone, too");
+    };
+    QCOMPARE(whyNot(1, 100), std::string("another version of Hearth wrote it"));
+    QCOMPARE(whyNot(2, 100), "it lacks the copy of " + kNames[0]);
+    QCOMPARE(whyNot(2, 256 * 32 + 8 * 40 * 2), "it lacks the copy of " + kNames[1]);
+}
+
+void TestDownCopies::expertsHaveACopyEach() {
+    constexpr uint64_t kExperts = 3;
+    std::vector<std::byte> all;
+    for (uint64_t e = 0; e < kExperts; ++e) {
+        const auto one = encoded(gguf::Type::Q5_K, 3.0f * static_cast<float>(e));
+        all.insert(all.end(), one.begin(), one.end());
     }
+    const std::string name = "blk.0.ffn_down_exps.weight";
+    const uint64_t ne[] = {kNeurons, kOutputs, kExperts};
+    gguf::Writer writer;
+    writer.set("general.architecture", "llama");
+    writer.addTensor(name, gguf::Type::Q5_K, ne, all);
+    writer.write(path_ / "model.gguf");
+    const auto file = gguf::File::open(path_ / "model.gguf");
+    const sparse::Sidecars sidecars(path_ / "cache");
+    sparse::DownCopies::prepare(*file, identity_, sidecars);
+    const auto copies = sparse::DownCopies::open(*file, identity_, sidecars);
+    QVERIFY(copies);
+    const sparse::DownCopy* copy = copies->find(name);
+    QVERIFY(copy);
+    QCOMPARE(copy->count, kExperts);
+    std::vector<float> want(kExperts * kOutputs * kNeurons), got(kOutputs);
+    quant::decode(gguf::Type::Q5_K, all, want);
+    for (uint64_t e = 0; e < kExperts; ++e)
+        for (uint64_t j = 0; j < kNeurons; ++j) {
+            sparse::decodeNeuron(copy->layout, copy->matrix(e), j, got);
+            for (uint64_t o = 0; o < kOutputs; ++o)
+                QCOMPARE(std::bit_cast<uint32_t>(got[o]),
+                         std::bit_cast<uint32_t>(want[(e * kOutputs + o) * kNeurons + j]));
+        }
+}
+
+void TestDownCopies::aFlippedBitIsNoticed() {
+    const auto file = model();
+    const sparse::Sidecars sidecars(path_ / "cache");
+    sparse::DownCopies::prepare(*file, identity_, sidecars);
+    QVERIFY(sparse::DownCopies::open(*file, identity_, sidecars));
+    const fs::path path = sidecars.list().at(0).path;
+    {
+        std::fstream sidecar(path, std::ios::binary | std::ios::in | std::ios::out);
+        const auto middle = static_cast<std::streamoff>(fs::file_size(path) / 2);
+        sidecar.seekg(middle);
+        const int byte = sidecar.get();
+        sidecar.seekp(middle);
+        sidecar.put(static_cast<char>(byte ^ 4));
+    }
+    std::string why;
+    QVERIFY(!sparse::DownCopies::open(*file, identity_, sidecars, &why));
+    QCOMPARE(why, std::string("its content is damaged"));
+    QVERIFY(sidecars.list().empty());
+}
+
+/// Every single bit changes the sum, pieces of any size do not.
+void TestDownCopies::checksums() {
+    std::vector<std::byte> data(203);
+    for (size_t i = 0; i < data.size(); ++i) data[i] = std::byte(static_cast<uint8_t>(i * 37));
+    const auto sumOf = [&](size_t piece) {
+        sparse::Checksum sum;
+        for (size_t at = 0; at < data.size(); at += piece)
+            sum.add(std::span<const std::byte>(data).subspan(at, std::min(piece, data.size() - at)));
+        return sum.value();
+    };
+    const uint64_t whole = sumOf(data.size());
+    for (const size_t piece : {size_t{1}, size_t{7}, size_t{32}, size_t{33}, size_t{100}}) QCOMPARE(sumOf(piece), whole);
+    std::set<uint64_t> sums{whole};
+    for (size_t bit = 0; bit < data.size() * 8; ++bit) {
+        const std::byte mask = std::byte{1} << (bit % 8);
+        data[bit / 8] ^= mask;
+        sums.insert(sumOf(data.size()));
+        data[bit / 8] ^= mask;
+    }
+    QCOMPARE(sums.size(), data.size() * 8 + 1);
+    data.push_back(std::byte{0});
+    QVERIFY(!sums.contains(sumOf(data.size())));
 }
 
 void TestDownCopies::stopLeavesNothing() {
