@@ -87,8 +87,7 @@ std::vector<std::vector<text::Token>> learn(Arguments& arguments) {
     options.windows = arguments.tokens_file.empty()
                           ? runtime::windowsOf(*model, readTextToLearnFrom(arguments.text_file), window)
                           : runtime::windowsOf(parseTokens(readFile(arguments.tokens_file)), window, text::kNoToken);
-    const sparse::Sidecars sidecars = model->sidecars();
-    options.sidecars = &sidecars;
+    options.sidecars = &model->sidecars();
     const InterruptibleWork work;
     model->pool().setStop(work.token());
     Progress progress("calibrating");

@@ -59,8 +59,8 @@ bool skips(const model::Description& d, uint32_t layer, const Matrices& m, spars
 
 /// Whether a mode takes a copy by neuron beside the file's own down-projection.
 bool needsCopy(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
-    const bool skipped = d.hasZeros(layer) || mode == sparse::Mode::threshold;
-    return mode != sparse::Mode::off && skipped && m.down_t == nullptr && m.down != nullptr;
+    if (mode == sparse::Mode::off || (!d.hasZeros(layer) && mode != sparse::Mode::threshold)) return false;
+    return m.down_t == nullptr && m.down != nullptr;
 }
 
 FeedForward feedForward(const model::Description& d, uint32_t layer, const Activity& activity, sparse::Mode mode) {

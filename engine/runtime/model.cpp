@@ -76,13 +76,9 @@ const std::string& Model::identity() const {
     return identity_;
 }
 
-sparse::Sidecars Model::sidecars() const {
-    return sparse::Sidecars(options_.cache ? *options_.cache : sparse::Sidecars::defaultFolder());
-}
-
 bool Model::usePredictors(std::string* why_not) {
     const auto calibration =
-        sparse::Calibration::open(identity(), sidecars(), model::layerSizes(description_), why_not);
+        sparse::Calibration::open(identity(), options_.sidecars, model::layerSizes(description_), why_not);
     if (calibration) forward_->setPredictors(std::make_shared<const model::Predictors>(calibration));
     return calibration != nullptr;
 }
@@ -109,7 +105,7 @@ void Model::requirePredictors() {
 }
 
 std::optional<sparse::Profile> Model::profile() const {
-    auto profile = sparse::Profile::open(identity(), sidecars());
+    auto profile = sparse::Profile::open(identity(), options_.sidecars);
     if (profile && !profile->fits(model::neuronCounts(description_))) profile.reset();
     return profile;
 }
@@ -118,13 +114,12 @@ void Model::keepProfile() {
     if (counted_.empty()) return;
     sparse::Profile all = profile().value_or(sparse::Profile(description_.layers));
     all.merge(counted_);
-    all.save(identity(), sidecars());
+    all.save(identity(), options_.sidecars);
     counted_ = sparse::Profile(description_.layers);
 }
 
 Preparation Model::preparation(unsigned threads) {
-    return Preparation(description_, weights_, options_.sparse.mode, sidecars(), threads,
-                       [this] { return tokenizer_.get(); });
+    return Preparation(description_, weights_, options_.sparse.mode, options_.sidecars, threads, [this] { return tokenizer_.get(); });
 }
 
 void Model::use(Prepared prepared) {

@@ -30,7 +30,7 @@ struct LoadOptions {
     std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
     float relu_threshold = 0;     ///< model::Description::relu_threshold
     bool count_neurons = false;   ///< neurons that fire are counted and added to the model's profile (keepProfile())
-    std::optional<std::filesystem::path> cache = std::nullopt;  ///< folder of sidecars; nullopt = the user's
+    sparse::Sidecars sidecars = sparse::Sidecars();   ///< where calibrations and profiles are looked for
 };
 
 /// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
@@ -62,8 +62,7 @@ public:
     const model::Weights& weights() const { return weights_; }
     /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
     const std::string& identity() const;
-    /// Where sidecars of models are kept. Throws Error when there is no such folder.
-    sparse::Sidecars sidecars() const;
+    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
     /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
     bool usePredictors(std::string* why_not = nullptr);
     /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.

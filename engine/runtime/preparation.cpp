@@ -23,8 +23,7 @@ constexpr size_t kMostTokens = 128;
 bool Preparation::needed(const model::Description& d, sparse::Mode mode) {
     if (mode == sparse::Mode::off) return false;
     bool zeros = false;
-    for (uint32_t i = 0; i < d.layers; ++i) zeros |= d.hasZeros(i);
-    zeros |= mode == sparse::Mode::threshold;   // what is small counts as zero
+    for (uint32_t i = 0; i < d.layers; ++i) zeros |= d.hasZeros(i) || mode == sparse::Mode::threshold;
     return zeros && (mode == sparse::Mode::automatic || !sparse::DownCopies::candidates(*d.file).empty());
 }
 

@@ -69,7 +69,6 @@ class TestCalibrate : public QObject {
     QTemporaryDir folder_;
     fs::path path_ = fs::path(folder_.path().toStdString()) / "model.gguf";
     runtime::LoadOptions options_;
-    sparse::Sidecars sidecars_{fs::path(folder_.path().toStdString()) / "cache"};
     std::vector<std::vector<text::Token>> windows_;
 
     std::shared_ptr<Model> load(const sparse::Choice& choice) {
@@ -80,7 +79,7 @@ class TestCalibrate : public QObject {
     runtime::CalibrateOptions calibrateOptions() const {
         runtime::CalibrateOptions o;
         o.windows = windows_;
-        o.sidecars = &sidecars_;
+        o.sidecars = &options_.sidecars;
         o.most_rank = 64;
         return o;
     }
@@ -110,7 +109,7 @@ private slots:
         options_.ctx = 512;
         options_.batch = 64;
         options_.threads = 2;
-        options_.cache = fs::path(folder_.path().toStdString()) / "cache";
+        options_.sidecars = sparse::Sidecars(fs::path(folder_.path().toStdString()) / "cache");
         std::mt19937 bits(3);
         for (int w = 0; w < 40; ++w) {
             windows_.emplace_back(64);
@@ -126,9 +125,8 @@ private slots:
         Matrix<float> x(n, d);
         for (size_t t = 0; t < n; ++t)
             for (size_t c = 0; c < d; ++c) {
-                x.row(t)[c] = 3;  // a mean, which does not count
-                for (size_t k = 0; k < d; ++k)
-                    x.row(t)[c] += raw.row(t)[k] * mix.row(k)[c] / (1.0f + static_cast<float>(k));
+                x.row(t)[c] = 3;   // a mean, which does not count
+                for (size_t k = 0; k < d; ++k) x.row(t)[c] += raw.row(t)[k] * mix.row(k)[c] / (1.0f + static_cast<float>(k));
             }
         runtime::Moments moments = runtime::momentsOf(pool, x.view());
         const runtime::LowRank fit = runtime::fitLowRank(pool, gate.view(), moments, rank);
@@ -179,21 +177,21 @@ private slots:
         model->pool().setStop(stop.get_token());
         QVERIFY_THROWS_EXCEPTION(Stopped, runtime::calibrate(*model, options));
         model->pool().setStop({});
-        QCOMPARE(sidecars_.list().size(), size_t{2});
+        QCOMPARE(options_.sidecars.list().size(), size_t{2});
         std::vector<std::string> seen;
         options.progress = [&](const auto& p) { seen.push_back(p.what); };
         runtime::calibrate(*model, options);
         QVERIFY(std::ranges::find(seen, "layer 3 of 3") != seen.end());
         QVERIFY(std::ranges::find(seen, "layer 2 of 3") == seen.end());
-        QCOMPARE(sidecars_.list().size(), size_t{1});
+        QCOMPARE(options_.sidecars.list().size(), size_t{1});
         QVERIFY(model->usePredictors());
     }
 
     /// Gates of rank 32 are predicted by rank 32, with few false alarms; the planted share fires.
     void findsThePlantedRank() {
         const auto model = load(Mode::exact);
-        const auto calibration =
-            sparse::Calibration::open(model->identity(), sidecars_, model::layerSizes(model->description()));
+        const auto calibration = sparse::Calibration::open(model->identity(), options_.sidecars,
+                                                           model::layerSizes(model->description()));
         QVERIFY(calibration != nullptr);
         for (size_t i = 0; i < 3; ++i) {
             const sparse::LayerView& layer = calibration->layer(i);
@@ -225,18 +223,17 @@ private slots:
         const double added = static_cast<double>(neurons.added) / static_cast<double>(neurons.all);
         QVERIFY2(added > 0.05 && added < 0.15, qPrintable(QString::number(added)));
         QCOMPARE(model->forward().loss().checks(), uint64_t{16});
-        QVERIFY2(model->forward().loss().lost() <= most_lost,
-                 qPrintable(QString::number(model->forward().loss().lost())));
+        QVERIFY2(model->forward().loss().lost() <= most_lost, qPrintable(QString::number(model->forward().loss().lost())));
         if (Predictor(predictor) == Predictor::oracle) QVERIFY(got == decode(*load(Mode::exact), 256));
     }
 
     /// Whatever is in the batch, a token's neurons are the same: masks hold in prompts too.
     void promptsAreMaskedAsSingleTokensAre() {
         for (const sparse::Choice& mode : {predict(Predictor::low_rank), predict(Predictor::look_ahead), [] {
-                                               sparse::Choice choice(Mode::threshold);
-                                               choice.lost_share = 0.2f;
-                                               return choice;
-                                           }()}) {
+                 sparse::Choice choice(Mode::threshold);
+                 choice.lost_share = 0.2f;
+                 return choice;
+             }()}) {
             const auto model = load(mode);
             const std::vector<float> one = decode(*model, 64);
             const auto sequence = model->newSequence();
@@ -271,7 +268,7 @@ private slots:
     void aSpoiltPredictorIsHeld() {
         const auto good = load(predict(Predictor::low_rank));
         const std::vector<sparse::LayerSize> sizes = model::layerSizes(good->description());
-        const auto calibration = sparse::Calibration::open(good->identity(), sidecars_, sizes);
+        const auto calibration = sparse::Calibration::open(good->identity(), options_.sidecars, sizes);
         const sparse::Sidecars spoilt(fs::path(folder_.path().toStdString()) / "spoilt");
         const sparse::CalibrationParts parts(good->identity(), spoilt, sizes, "spoilt");
         for (size_t i = 0; i < sizes.size(); ++i) {
@@ -288,7 +285,7 @@ private slots:
         }
         parts.finish();
         runtime::LoadOptions before = options_;
-        options_.cache = fs::path(folder_.path().toStdString()) / "spoilt";
+        options_.sidecars = spoilt;
         const auto free = load(predict(Predictor::low_rank)), held = load(predict(Predictor::low_rank, 0.1f));
         options_ = before;
         decode(*free, 64);
@@ -311,7 +308,7 @@ private slots:
         const auto sequence = dense->newSequence();
         const model::Part part{sequence.get(), windows_[0], model::Part::Logits::none};
         dense->forward().run({&part, 1}, {});
-        dense->keepProfile();  // added to the first
+        dense->keepProfile();   // added to the first
         options_.count_neurons = false;
         const sparse::Profile both = one->profile().value();
         for (size_t i = 0; i < 3; ++i) {

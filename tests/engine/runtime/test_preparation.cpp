@@ -44,7 +44,7 @@ private:
                                             .threads = 2,
                                             .sparse = mode,
                                             .activation = cpu::Activation::relu,
-                                            .cache = cache_});
+                                            .sidecars = sparse::Sidecars(cache_)});
     }
     /// Neurons that ran by neuron in a step of one token.
     static uint64_t byNeuron(runtime::Model& model) {
