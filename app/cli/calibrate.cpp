@@ -66,59 +66,68 @@ void report(const std::vector<runtime::ModeFigures>& table, bool json) {
                       100 * e.against->agreement.value);
         lines += line;
     }
-    lines += "exact loses nothing; predict and threshold do, by as much as stands here. oracle is the bound: a predictor that "
-             "knows.\n";
+    lines +=
+        "exact loses nothing; predict and threshold do, by as much as stands here. oracle is the bound: a predictor "
+        "that "
+        "knows.\n";
     print(lines);
 }
 
-void calibrate(Arguments arguments) {
+constexpr uint32_t window = 512;   // tokens read together
+
+/// Learns and keeps; returns what was kept back of the text.
+std::vector<std::vector<text::Token>> learn(Arguments& arguments) {
     runtime::CalibrateOptions& options = arguments.options;
-    ModelArguments with_context = arguments.model;
-    constexpr uint32_t window = 512;
-    with_context.load.ctx = window;
-    const auto model = loadModel(with_context);
+    const auto model = loadModel(arguments.model, Wait::when_named);
     if (arguments.tokens_file.empty()) {
         printWarnings(*model);
-        if (const auto doubt = runtime::activationDoubt(with_context.path, with_context.load)) note("warning: " + *doubt);
+        if (const auto doubt = runtime::activationDoubt(arguments.model.path, arguments.model.load))
+            note("warning: " + *doubt);
     }
     options.windows = arguments.tokens_file.empty()
                           ? runtime::windowsOf(*model, readTextToLearnFrom(arguments.text_file), window)
                           : runtime::windowsOf(parseTokens(readFile(arguments.tokens_file)), window, text::kNoToken);
+    options.sidecars = &model->sidecars();
     const InterruptibleWork work;
     model->pool().setStop(work.token());
-    options.sidecars = &model->sidecars();
     Progress progress("calibrating");
     options.progress = [&](const runtime::CalibrateOptions::Progress& p) {
         char left[64];
         std::snprintf(left, sizeof left, "%s, %.0f s left", p.what.c_str(), p.seconds_left);
         progress.show(p.share, left);
     };
-    const runtime::CalibrationText text = runtime::divideText(options.windows);
     runtime::calibrate(*model, options);
-    progress.clear();
-    with_context.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
-    const auto judged = runtime::Model::load(with_context.path, with_context.load);
-    if (const std::string problem = judged->prepare(runtime::MakePrepared::yes, work.token()); !problem.empty())
-        note("warning: " + problem);
-    judged->pool().setStop(work.token());
-    const std::vector<sparse::Choice> modes = modesToJudge(*judged);
-    Progress judging("judging");
-    const auto table = runtime::judgeModes(*judged, text.judge, modes, 32, [&](size_t done) {
-        judging.show(static_cast<double>(done) / static_cast<double>(modes.size()));
+    return runtime::divideText(options.windows).judge;
+}
+
+void calibrate(Arguments arguments) {
+    arguments.model.load.ctx = window;
+    const auto text = learn(arguments);
+    arguments.model.load.sparse = sparse::Mode::threshold;   // with it come all layouts that a mode may need
+    const auto model = loadModel(arguments.model);
+    const InterruptibleWork work;
+    model->pool().setStop(work.token());
+    const std::vector<sparse::Choice> modes = modesToJudge(*model);
+    Progress progress("judging");
+    const auto table = runtime::judgeModes(*model, text, modes, 32, [&](size_t done) {
+        progress.show(static_cast<double>(done) / static_cast<double>(modes.size()));
     });
-    judging.clear();
+    progress.clear();
     report(table, arguments.json);
 }
 
 }  // namespace
 
 void addCalibrate(CLI::App& app) {
-    auto* command = app.add_subcommand("calibrate", "Learn which neurons of a model matter, for --sparse predict and threshold");
+    auto* command =
+        app.add_subcommand("calibrate", "Learn which neurons of a model matter, for --sparse predict and threshold");
     auto arguments = std::make_shared<Arguments>();
     addModelPath(*command, arguments->model.path);
     addThreads(*command, arguments->model.load.threads);
     addActivation(*command, arguments->model.load);
-    command->add_option("--text-file", arguments->text_file, "What the model reads for it (default: a text that comes with Hearth)")
+    command
+        ->add_option("--text-file", arguments->text_file,
+                     "What the model reads for it (default: a text that comes with Hearth)")
         ->type_name("FILE");
     command->add_option("--tokens-file", arguments->tokens_file, "Instead: token ids with commas")->type_name("FILE");
     command->add_option("--budget", arguments->options.budget, "Lost share that predictors are cut for (default 0.05)")
@@ -127,14 +136,18 @@ void addCalibrate(CLI::App& app) {
     command->add_option("--rank", arguments->options.most_rank, "Greatest rank of a low-rank predictor (default 512)")
         ->check(between(32, 8192))
         ->type_name("N");
-    command->add_option("--predictor-price", arguments->options.prices.predictor,
-                        "What a byte of a predictor costs beside a byte of the model (default 1; less where it lies on a card)")
+    command
+        ->add_option(
+            "--predictor-price", arguments->options.prices.predictor,
+            "What a byte of a predictor costs beside a byte of the model (default 1; less where it lies on a card)")
         ->check(CLI::Range(1e-6, 1e6).description(""))
         ->type_name("RATIO");
     addJson(*command, arguments->json);
     command->footer(
-        "Predictors, cuts and thresholds are kept for this model and used by --sparse predict and threshold=Q. A run that\n"
-        "was interrupted goes on where it was. At the end all ways are tried on a part of the text that was kept back.");
+        "Predictors, cuts and thresholds are kept for this model and used by --sparse predict and threshold=Q. A run "
+        "that\n"
+        "was interrupted goes on where it was. At the end all ways are tried on a part of the text that was kept "
+        "back.");
     command->callback([arguments] { calibrate(*arguments); });
 }
 

@@ -80,7 +80,8 @@ void addPerplexity(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
     command->add_option("--text-file", arguments->text_file, "The text")->required()->type_name("FILE");
-    addSparseMode(*command, "--against", "Compare with this mode: also its perplexity, KL and how often the top token agrees",
+    addSparseMode(*command, "--against",
+                  "Compare with this mode: also its perplexity, KL and how often the top token agrees",
                   [arguments](const sparse::Choice& choice) { arguments->against = choice; });
     addJson(*command, arguments->json);
     command->footer(

@@ -74,7 +74,9 @@ void reportGpuIndex(const std::filesystem::path& file, const model::Description&
     std::string lines = "layer   neurons on the card\n";
     for (size_t i = 0; i < counts.size(); ++i) lines += std::to_string(i) + "\t" + std::to_string(counts[i]) + "\n";
     print(lines);
-    note("which neurons they are is not taken from this file: it names those of other layers. Hearth places neurons itself.");
+    note(
+        "which neurons they are is not taken from this file: it names those of other layers. Hearth places neurons "
+        "itself.");
 }
 
 void importFrom(runtime::Model& model, const std::filesystem::path& path) {
@@ -95,7 +97,8 @@ void profile(Arguments arguments) {
     if (!arguments.import.empty()) return importFrom(*model, arguments.import);
     const model::Description& d = model->description();
     if (d.experts.count == 0 && !d.activationHasZeros() && !d.hasZeros(0))
-        throw Error("there is nothing to count in this model", "its neurons are never exactly zero, and it has no experts");
+        throw Error("there is nothing to count in this model",
+                    "its neurons are never exactly zero, and it has no experts");
     printWarnings(*model);
     readText(*model, readTextToLearnFrom(arguments.text_file));
     if (const auto before = model->profile(); before && !before->empty() && !before->layer(0).rates) {
@@ -112,9 +115,11 @@ void addProfile(CLI::App& app) {
     auto* command = app.add_subcommand("profile", "Count how often each neuron of a model fires on a text");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
-    command->add_option("text", arguments->text_file, "A text file (default: a text that comes with Hearth)")->type_name("TEXT");
-    command->add_option("--import", arguments->import,
-                        "Instead: a folder of PowerInfer's activation_N.pt, kept as a ranking, or its .gpuidx file, shown")
+    command->add_option("text", arguments->text_file, "A text file (default: a text that comes with Hearth)")
+        ->type_name("TEXT");
+    command
+        ->add_option("--import", arguments->import,
+                     "Instead: a folder of PowerInfer's activation_N.pt, kept as a ranking, or its .gpuidx file, shown")
         ->type_name("PATH");
     command->add_flag("--forget", arguments->forget, "Count anew, without what was counted before");
     command->footer("The counts are added to those that are kept for the model; placing its neurons goes by them.");

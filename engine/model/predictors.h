@@ -14,9 +14,7 @@ struct NeuronEstimator {
     Linear out;   ///< [f, rank]
     const float *cuts = nullptr, *spreads = nullptr;   ///< [f]
     explicit operator bool() const { return bool(in); }
-    uint64_t bytes() const {
-        return in.weight.rows * in.weight.row_bytes + out.weight.rows * out.weight.row_bytes;
-    }
+    uint64_t bytes() const { return in.weight.rows * in.weight.row_bytes + out.weight.rows * out.weight.row_bytes; }
 };
 
 struct LayerPredictors {

@@ -91,16 +91,14 @@ struct Reader {
     Matrix<float> logits;
 
     void read(Model& model, std::span<const text::Token> tokens, bool scored) {
-        const model::Part part{sequence.get(), tokens,
-                               scored ? model::Part::Logits::all : model::Part::Logits::none};
+        const model::Part part{sequence.get(), tokens, scored ? model::Part::Logits::all : model::Part::Logits::none};
         logits.resize(scored ? tokens.size() : 0, model.description().vocabulary);
         model.forward().setChoice(mode);
         model.forward().run({&part, 1}, logits.view());
     }
 };
 
-void scoreWindow(Model& model, std::span<const text::Token> window, Reader& reader, Reader* reference,
-                 Scores& scores) {
+void scoreWindow(Model& model, std::span<const text::Token> window, Reader& reader, Reader* reference, Scores& scores) {
     const size_t first = window.size() / 2, most = mostWithLogits(model);
     for (Reader* r : {&reader, reference})
         if (r != nullptr) r->sequence = model.newSequence();

@@ -18,8 +18,8 @@ constexpr std::string_view kSettings = "hearth.calibration.settings";
 /// The three estimators by the names of their tensors.
 struct Kind {
     std::string_view name;
-    EstimatorView LayerView::*view;
-    std::optional<Estimator> LayerFindings::*findings;
+    EstimatorView LayerView::* view;
+    std::optional<Estimator> LayerFindings::* findings;
 };
 constexpr std::array kinds{Kind{"low_rank", &LayerView::low_rank, &LayerFindings::low_rank},
                            Kind{"look_ahead", &LayerView::look_ahead, &LayerFindings::look_ahead},
@@ -227,8 +227,9 @@ void CalibrationParts::finish() const {
     std::vector<std::shared_ptr<const gguf::File>> parts;
     for (size_t i = 0; i < layers_.size(); ++i) {
         parts.push_back(open(i));
-        if (!parts.back()) throw Error("cannot finish the calibration", "layer " + std::to_string(i) + " is missing",
-                                       "Calibrate again");
+        if (!parts.back())
+            throw Error("cannot finish the calibration", "layer " + std::to_string(i) + " is missing",
+                        "Calibrate again");
         for (const gguf::Tensor& t : parts.back()->tensors())
             writer.addTensor(t.name, t.type, std::span(t.ne).first(t.n_dims), std::span(t.data, t.bytes));
     }

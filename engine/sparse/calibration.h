@@ -24,23 +24,23 @@ struct EstimatorView {
     const gguf::Tensor* in = nullptr;    ///< [rank, d], or [f, d] without `out`
     const gguf::Tensor* out = nullptr;   ///< [f, rank]
     std::span<const float> cuts;         ///< [f]
-    std::span<const float> spreads;      ///< [f] ≥ 0: deviation of the gate from its estimate, in units of the estimate
-    float lost = 0;                      ///< share of the output that was lost on the calibration's text (CETT)
-    float flagged = 1;                   ///< share of neurons that were let through there
+    std::span<const float> spreads;  ///< [f] ≥ 0: deviation of the gate from its estimate, in units of the estimate
+    float lost = 0;  ///< share of the output that was lost on the calibration's text (CETT)
+    float flagged = 1;  ///< share of neurons that were let through there
     explicit operator bool() const { return in != nullptr; }
 };
 
 /// What was found out about one layer; whatever does not apply to it is empty.
 struct LayerView {
-    EstimatorView low_rank;     ///< from the layer's own input
-    EstimatorView look_ahead;   ///< from the input of the layer before
+    EstimatorView low_rank;  ///< from the layer's own input
+    EstimatorView look_ahead;  ///< from the input of the layer before
     EstimatorView bit_plane;
     /// [f]: root mean square of what multiplies the neuron's activation (its up value; 1 without a gate), times the length
     /// of its row of the down-projection: |act| · weight is about what the neuron adds (CETT, arXiv 2402.03804, §3.2).
     std::span<const float> weights;
     /// (lost share, cut of |act| · weight), both ascending.
     std::vector<std::pair<float, float>> thresholds;
-    float firing = 1;           ///< share of neurons whose activation is not zero
+    float firing = 1;  ///< share of neurons whose activation is not zero
 
     /// The cut for a lost share, straight between points and from (0, 0); the last point's beyond them.
     float thresholdFor(float lost_share) const;

@@ -29,8 +29,8 @@ public:
     float dial() const { return dial_; }
 
 private:
-    static constexpr uint32_t period_watched = 16, period_held = 4;   // tokens
-    std::vector<float> newest_;   // [layers], −1 = not yet
+    static constexpr uint32_t period_watched = 16, period_held = 4;  // tokens
+    std::vector<float> newest_;  // [layers], −1 = not yet
     float budget_, dial_ = 0;
     uint64_t checks_ = 0;
 };

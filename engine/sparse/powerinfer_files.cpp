@@ -64,9 +64,10 @@ std::vector<uint64_t> readGpuIndexCounts(const fs::path& path, std::span<const u
     for (size_t i = 0; i < neurons.size(); ++i) {
         const gguf::Tensor* mask = file->find("blk." + std::to_string(i) + ".gpu_idx");
         if (mask == nullptr || mask->type != gguf::Type::I32 || mask->ne[0] != neurons[i] || mask->rows() != 1)
-            throw Error("cannot use " + path.string(),
-                        "it has no list of the " + std::to_string(neurons[i]) + " neurons of layer " + std::to_string(i),
-                        "It was made for another model");
+            throw Error(
+                "cannot use " + path.string(),
+                "it has no list of the " + std::to_string(neurons[i]) + " neurons of layer " + std::to_string(i),
+                "It was made for another model");
         std::vector<int32_t> on_card(neurons[i]);
         std::memcpy(on_card.data(), mask->data, mask->bytes);
         counts.push_back(static_cast<uint64_t>(std::ranges::count_if(on_card, [](int32_t v) { return v != 0; })));

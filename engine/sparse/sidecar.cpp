@@ -110,7 +110,7 @@ fs::path Sidecars::defaultFolder() {
 Sidecars::Sidecars(fs::path folder) : folder_(std::move(folder)) {}
 
 fs::path Sidecars::pathOf(const std::string& identity, const SidecarKind& kind) const {
-    return folder_ / identity / (kind.name + ".gguf");
+    return folder() / identity / (kind.name + ".gguf");
 }
 
 std::shared_ptr<const gguf::File> Sidecars::open(const std::string& identity, const SidecarKind& kind,
@@ -152,7 +152,7 @@ void Sidecars::write(const std::string& identity, const SidecarKind& kind, gguf:
 std::vector<Sidecars::Entry> Sidecars::list() const {
     std::vector<Entry> entries;
     std::error_code error;
-    for (const fs::directory_entry& model : fs::directory_iterator(folder_, error)) {
+    for (const fs::directory_entry& model : fs::directory_iterator(folder(), error)) {
         const std::string identity = model.path().filename().string();
         if (!isIdentity(identity) || model.is_symlink(error) || !model.is_directory(error)) continue;
         for (const fs::directory_entry& file : fs::directory_iterator(model.path(), error))

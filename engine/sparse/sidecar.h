@@ -37,8 +37,8 @@ public:
         uint64_t bytes = 0;
     };
 
-    /// `folder`: by default $XDG_CACHE_HOME/hearth, or ~/.cache/hearth.
-    explicit Sidecars(std::filesystem::path folder = defaultFolder());
+    /// `folder`: by default $XDG_CACHE_HOME/hearth, or ~/.cache/hearth; without either, whatever needs it throws Error.
+    explicit Sidecars(std::filesystem::path folder = {});
     static std::filesystem::path defaultFolder();
 
     /// The sidecar, if there is one and it is what it should be. One that is damaged, cut off, of another model, kind or
@@ -61,7 +61,8 @@ public:
     void remove(const std::string& identity, const SidecarKind& kind) const;
 
 private:
-    std::filesystem::path folder_;
+    std::filesystem::path folder() const { return folder_.empty() ? defaultFolder() : folder_; }
+    std::filesystem::path folder_;   ///< empty: the default
 };
 
 }  // namespace hearth::sparse

@@ -55,8 +55,8 @@ std::optional<std::span<const std::byte>> storedEntry(std::span<const std::byte>
         if (method != 0 || packed != size || (flags & 1) != 0) refuse("its entries are compressed or encrypted");
         if (size == 0xffffffff || local == 0xffffffff) refuse("it is of the 64-bit kind");
         if (number<uint32_t>(zip, local) != kLocal) refuse("its directory is damaged");
-        const uint64_t begin = uint64_t{local} + kLocalBytes + number<uint16_t>(zip, local + 26) +
-                               number<uint16_t>(zip, local + 28);
+        const uint64_t begin =
+            uint64_t{local} + kLocalBytes + number<uint16_t>(zip, local + 26) + number<uint16_t>(zip, local + 28);
         return part(zip, begin, size);
     }
     return std::nullopt;

@@ -221,7 +221,8 @@ std::vector<int64_t> readTorchIntegers(const std::filesystem::path& path) {
     if (n.size() != 4 || n[0] != 0 || n[2] != 1 || n[1] != tensor.storage.count || n[1] <= 0)
         refuse("its tensor is not one row of numbers");
     const bool wide = tensor.storage.type == "torch.LongStorage";
-    if (!wide && tensor.storage.type != "torch.IntStorage") refuse("its numbers are not whole: " + tensor.storage.type.substr(0, 80));
+    if (!wide && tensor.storage.type != "torch.IntStorage")
+        refuse("its numbers are not whole: " + tensor.storage.type.substr(0, 80));
     const auto data = storedEntry(zip, "/data/" + tensor.storage.key);
     const size_t count = static_cast<size_t>(n[1]), each = wide ? sizeof(int64_t) : sizeof(int32_t);
     if (!data || data->size() / each != count || data->size() % each != 0)

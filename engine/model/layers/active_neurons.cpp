@@ -44,9 +44,8 @@ bool Steps::scoreBeforeGate(uint32_t i, MatrixView<const float> x) {
             if (!predictors_ || ahead_of_ != i || !predictors_->layer(i).look_ahead) return false;
             std::swap(scores_, ahead_scores_);
             ahead_of_ = 0;
-            forRows(scores_.rows(), scores_.cols(), [&](size_t t) {
-                takeCutsOff(scores_.view().rowSpan(t), predictors_->layer(i).look_ahead, dial);
-            });
+            forRows(scores_.rows(), scores_.cols(),
+                    [&](size_t t) { takeCutsOff(scores_.view().rowSpan(t), predictors_->layer(i).look_ahead, dial); });
             return true;
         }
         case Predictor::bit_plane: return predictors_ && estimate(predictors_->layer(i).bit_plane, dial);
@@ -137,8 +136,8 @@ void Steps::scoreByThreshold(uint32_t i, size_t t, const float* decides) {
 }
 
 bool Steps::hasThreshold(uint32_t i) const {
-    return choice_.mode == sparse::Mode::threshold && !checking_ && predictors_ && predictors_->layer(i).weights != nullptr &&
-           d_.shapes[i].gate_cut == 0;
+    return choice_.mode == sparse::Mode::threshold && !checking_ && predictors_ &&
+           predictors_->layer(i).weights != nullptr && d_.shapes[i].gate_cut == 0;
 }
 
 /// Scores of the next layer, while this one's input is at hand.
@@ -164,7 +163,7 @@ void Steps::checkLoss(uint32_t i, MatrixView<const float> out) {
     checking_ = true;
     listedNeurons(i, checked_.view());
     checking_ = false;
-    measurements_.neurons = counted;   // what the check reads is not the mode's
+    measurements_.neurons = counted;  // what the check reads is not the mode's
     double lost = 0;
     for (size_t c = 0; c < d_.width; ++c) {
         const double missing = double{checked_.row(0)[c]} - out.row(0)[c];

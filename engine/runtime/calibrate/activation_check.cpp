@@ -9,11 +9,15 @@ namespace hearth::runtime {
 namespace {
 
 constexpr std::string_view paragraph =
-    "The library opens at nine. Those who come earlier wait on the steps, and after a few weeks they know each other: the "
+    "The library opens at nine. Those who come earlier wait on the steps, and after a few weeks they know each other: "
+    "the "
     "woman with the red umbrella, two students who are always looking for the same book, and an old man who reads the "
-    "newspaper of the day before, because it seems calmer to him. Inside it smells of paper and floor polish. At noon a "
-    "small bell rings, and everybody goes to have lunch. In the afternoon children come from the school across the street, "
-    "drop their bags by the door and ask for stories about dogs, ships and the sea. At six the lights are turned off, one "
+    "newspaper of the day before, because it seems calmer to him. Inside it smells of paper and floor polish. At noon "
+    "a "
+    "small bell rings, and everybody goes to have lunch. In the afternoon children come from the school across the "
+    "street, "
+    "drop their bags by the door and ask for stories about dogs, ships and the sea. At six the lights are turned off, "
+    "one "
     "after another, and the librarian walks home along the river with three books under her arm.";
 
 double perplexityWith(const std::filesystem::path& path, LoadOptions options, cpu::Activation activation) {
@@ -35,15 +39,17 @@ std::optional<std::string> activationDoubt(const std::filesystem::path& path, co
     if (!options.activation && d.activation_source == model::ActivationSource::file) return std::nullopt;
     using cpu::Activation;
     const Activation taken = options.activation.value_or(d.architecture.activation),
-                     other = taken == Activation::silu || taken == Activation::gelu ? Activation::relu : Activation::silu;
+                     other =
+                         taken == Activation::silu || taken == Activation::gelu ? Activation::relu : Activation::silu;
     const double mine = perplexityWith(path, options, taken), others = perplexityWith(path, options, other);
     if (!(others < 0.8 * mine)) return std::nullopt;
     char text[240];
-    std::snprintf(text, sizeof text,
-                  "this model's activation is taken to be %s, but a paragraph of English is less surprising to it with %s "
-                  "(perplexity %.1f instead of %.1f): try --activation %s",
-                  std::string(model::activationName(taken)).c_str(), std::string(model::activationName(other)).c_str(),
-                  others, mine, std::string(model::activationName(other)).c_str());
+    std::snprintf(
+        text, sizeof text,
+        "this model's activation is taken to be %s, but a paragraph of English is less surprising to it with %s "
+        "(perplexity %.1f instead of %.1f): try --activation %s",
+        std::string(model::activationName(taken)).c_str(), std::string(model::activationName(other)).c_str(), others,
+        mine, std::string(model::activationName(other)).c_str());
     return text;
 }
 

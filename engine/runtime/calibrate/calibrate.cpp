@@ -27,9 +27,8 @@ sparse::Estimator::Matrix encoded(Type type, MatrixView<const float> values, Enc
 }
 sparse::Estimator::Matrix quantised(Type type, MatrixView<const float> values) {
     std::vector<float> row(values.cols);
-    return encoded(type, values, [&](std::span<const float> in, std::span<std::byte> out) {
-        quant::encode(type, in, out);
-    });
+    return encoded(type, values,
+                   [&](std::span<const float> in, std::span<std::byte> out) { quant::encode(type, in, out); });
 }
 
 model::Linear linear(const sparse::Estimator::Matrix& m) {
@@ -69,9 +68,7 @@ public:
 
 private:
     const model::Linear& decides() const { return l_.gate ? l_.gate : l_.up; }
-    MatrixView<const float> cutRows(const Matrix<float>& x) const {
-        return x.view().slice(fit_, x.rows() - fit_);
-    }
+    MatrixView<const float> cutRows(const Matrix<float>& x) const { return x.view().slice(fit_, x.rows() - fit_); }
 
     Matrix<float> decoded(const cpu::Weight& weight) {
         Matrix<float> out(weight.rows, weight.cols);
@@ -88,12 +85,13 @@ private:
         const size_t most = std::min<size_t>({options_.most_rank, d_.width / 2, gate.rows() / 2}) / 32 * 32;
         if (most == 0) return {};
         const MatrixView<const float> x = (ahead ? before_ : x_).view();
-        Moments moments = ahead ? momentsOf(pool_, x.slice(0, fit_), x_.view().slice(0, fit_))
-                                : momentsOf(pool_, x.slice(0, fit_));
+        Moments moments =
+            ahead ? momentsOf(pool_, x.slice(0, fit_), x_.view().slice(0, fit_)) : momentsOf(pool_, x.slice(0, fit_));
         const LowRank fit = fitLowRank(pool_, gate.view(), moments, most);
         std::optional<sparse::Estimator> best;
         double least = 0;
-        for (size_t rank = std::min<size_t>(32, most); rank <= most; rank = rank < most ? std::min(2 * rank, most) : most + 1) {
+        for (size_t rank = std::min<size_t>(32, most); rank <= most;
+             rank = rank < most ? std::min(2 * rank, most) : most + 1) {
             sparse::Estimator e;
             e.in = quantised(Type::Q8_0, fit.in.view().slice(0, rank));
             e.out = quantised(Type::Q4_0, fit.out.view().columns(0, rank));
@@ -168,7 +166,8 @@ private:
 
 CalibrationText divideText(std::span<const std::vector<text::Token>> all) {
     if (all.size() < 4)
-        throw Error("cannot calibrate on this text", "it has fewer than four windows of 512 tokens", "Use a longer text");
+        throw Error("cannot calibrate on this text", "it has fewer than four windows of 512 tokens",
+                    "Use a longer text");
     const size_t judge = std::max<size_t>(1, all.size() / 6), cut = std::max<size_t>(1, all.size() / 5),
                  fit = all.size() - judge - cut;
     const auto part = [&](size_t first, size_t n) {
@@ -194,7 +193,7 @@ void calibrate(Model& model, const CalibrateOptions& options) {
     if (!any)
         throw Error("cannot calibrate this model", "it has no dense feed-forward whose neurons could be predicted");
     const Pace pace(options);
-    constexpr double reading = 0.3;   // of the time, about
+    constexpr double reading = 0.3;  // of the time, about
     CalibrationText text = divideText(options.windows);
     const size_t windows = text.fit.size() + text.cut.size(), fit_tokens = text.fit.size() * text.fit[0].size();
     std::vector<std::vector<text::Token>> read = std::move(text.fit);

@@ -18,13 +18,13 @@ struct Prices {
 struct CalibrateOptions {
     /// What the model reads to be calibrated (windowsOf()), at least four windows.
     std::vector<std::vector<text::Token>> windows;
-    double budget = 0.05;      ///< lost share (CETT) that the predictors' cuts are made for
-    Prices prices;             ///< choose the rank of each layer
+    double budget = 0.05;  ///< lost share (CETT) that the predictors' cuts are made for
+    Prices prices;  ///< choose the rank of each layer
     uint32_t most_rank = 512;
     /// Where parts and result are kept.
     const sparse::Sidecars* sidecars = nullptr;
     struct Progress {
-        std::string what;      ///< "reading the text", "layer 3 of 22"
+        std::string what;  ///< "reading the text", "layer 3 of 22"
         double share = 0, seconds_left = 0;
     };
     std::function<void(const Progress&)> progress = {};
@@ -45,9 +45,9 @@ void calibrate(Model& model, const CalibrateOptions& options);
 /// One row of the table that says what each way costs and gives.
 struct ModeFigures {
     sparse::Choice mode;
-    double active = 1;             ///< share of neurons whose down row was read while decoding
+    double active = 1;  ///< share of neurons whose down row was read while decoding
     double tokens_per_second = 0;  ///< decoding, this machine
-    Evaluation evaluation;         ///< against Mode::off
+    Evaluation evaluation;  ///< against Mode::off
 };
 /// Judges modes, one after another, on windows of text. Throws Error, Stopped.
 std::vector<ModeFigures> judgeModes(Model& model, std::span<const std::vector<text::Token>> windows,

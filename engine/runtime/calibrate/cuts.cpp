@@ -132,9 +132,8 @@ std::vector<std::pair<float, float>> fitThresholds(LayerSample& sample) {
     for (const double share : {0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}) {
         if (parts.empty()) break;
         const float cut = parts[static_cast<size_t>(share * static_cast<double>(parts.size()))];
-        const auto lost = static_cast<float>(sample.lostShare([&](size_t t, size_t j) {
-            return std::abs(sample.activated().row(t)[j]) * sample.weights()[j] < cut;
-        }));
+        const auto lost = static_cast<float>(sample.lostShare(
+            [&](size_t t, size_t j) { return std::abs(sample.activated().row(t)[j]) * sample.weights()[j] < cut; }));
         most = std::max(most, lost);
         points.emplace_back(most, cut);
     }

@@ -54,8 +54,8 @@ LayerSample::LayerSample(const model::Description& d, const model::LayerWeights&
     const std::vector<double> lengths = downLengths(l);
     weights_.resize(f);
     for (size_t j = 0; j < f; ++j)
-        weights_[j] = static_cast<float>(
-            lengths[j] * (l.gate ? std::sqrt(factor[j] / static_cast<double>(x.rows)) : 1.0));
+        weights_[j] =
+            static_cast<float>(lengths[j] * (l.gate ? std::sqrt(factor[j] / static_cast<double>(x.rows)) : 1.0));
 
     const size_t checked = std::min(kChecked, tokens());
     stride_ = tokens() / checked;

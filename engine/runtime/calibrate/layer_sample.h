@@ -8,8 +8,8 @@ namespace hearth::runtime {
 class LayerSample {
 public:
     /// For layers without a cut of their own (LayerShape::gate_cut). `x` [n, d] is copied. Throws Stopped.
-    LayerSample(const model::Description& description, const model::LayerWeights& weights,
-                ThreadPool& pool, MatrixView<const float> x);
+    LayerSample(const model::Description& description, const model::LayerWeights& weights, ThreadPool& pool,
+                MatrixView<const float> x);
 
     size_t tokens() const { return x_.rows(); }
     size_t neurons() const { return hidden_.cols(); }
@@ -21,7 +21,7 @@ public:
     MatrixView<const float> hidden() const { return hidden_.view(); }
     /// [f]: sparse::LayerView::weights.
     const std::vector<float>& weights() const { return weights_; }
-    double firing() const;   ///< share of hidden values that are not zero
+    double firing() const;  ///< share of hidden values that are not zero
 
     /// [n, rows]: a weight times the sample's inputs, and values [n, cols] times a weight.
     Matrix<float> times(const model::Linear& linear);
@@ -39,7 +39,7 @@ public:
     }
 
 private:
-    static constexpr size_t kChecked = 96;   // tokens whose output is computed
+    static constexpr size_t kChecked = 96;  // tokens whose output is computed
     double lostShareOfMissing();
     Matrix<float> down(MatrixView<const float> hidden);
 
@@ -48,7 +48,7 @@ private:
     Matrix<float> x_, decides_, activated_, hidden_, missing_;
     cpu::Activations act_, act2_;
     std::vector<float> weights_;
-    std::vector<double> output_;   // [checked] lengths of the whole output
+    std::vector<double> output_;  // [checked] lengths of the whole output
     size_t stride_ = 1;
 };
 

@@ -12,8 +12,8 @@ void openblas_set_num_threads(int);
 void spotrf_(const char*, const int*, float*, const int*, int*, size_t);
 void sgeqrf_(const int*, const int*, float*, const int*, float*, float*, const int*, int*);
 void sorgqr_(const int*, const int*, const int*, float*, const int*, const float*, float*, const int*, int*);
-void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*, int*,
-             size_t, size_t);
+void ssyevd_(const char*, const char*, const int*, float*, const int*, float*, float*, const int*, int*, const int*,
+             int*, size_t, size_t);
 }
 
 namespace hearth::runtime {

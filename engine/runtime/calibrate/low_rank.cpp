@@ -79,7 +79,7 @@ LowRank fitLowRank(ThreadPool& pool, MatrixView<const float> gate, Moments& mome
     LowRank fit{Matrix<float>(best.cols, d), Matrix<float>(f, best.cols)};
     product(pool, outer.view(), Side::plain, best, Side::plain, fit.out.view());
     product(pool, best, Side::transposed, v.view(), Side::transposed, fit.in.view());
-    solveRowsPlain(pool, moments.own.view(), fit.in.view());   // Vᵀ L⁻¹
+    solveRowsPlain(pool, moments.own.view(), fit.in.view());  // Vᵀ L⁻¹
     return fit;
 }
 

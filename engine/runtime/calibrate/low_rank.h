@@ -7,7 +7,7 @@ namespace hearth::runtime {
 /// Second moments of a layer's inputs, means taken off: own = E[x xᵀ] of what the predictor reads, and, for one that reads
 /// the input of an earlier layer, cross = E[y xᵀ] with y the input that the gate reads (empty: the same).
 struct Moments {
-    Matrix<float> own, cross;   ///< [d, d]
+    Matrix<float> own, cross;  ///< [d, d]
 };
 
 /// Of rows x [n, d] and y [n, d] (or none). A small part of the mean variance is added to the diagonal, so that directions that

@@ -24,7 +24,8 @@ std::vector<double> probabilities(std::span<const float> logits) {
 }
 
 void compare(double got, double want) {
-    QVERIFY2(std::abs(got - want) <= 1e-4 * std::abs(want) + 1e-9, qPrintable(QString("%1, not %2").arg(got).arg(want)));
+    QVERIFY2(std::abs(got - want) <= 1e-4 * std::abs(want) + 1e-9,
+             qPrintable(QString("%1, not %2").arg(got).arg(want)));
 }
 
 }  // namespace

@@ -167,14 +167,14 @@ private slots:
         double least = 1e9;
         for (double step = -2; step <= 2; step += 0.001)
             least = std::min(least, errorOf([&](size_t i) {
-                double best = 1e9, value = 0;
-                for (const int code : {-1, 0, 1, 2})
-                    if (std::abs(drawn[i] - code * step) < best) {
-                        best = std::abs(drawn[i] - code * step);
-                        value = code * step;
-                    }
-                return value;
-            }));
+                                 double best = 1e9, value = 0;
+                                 for (const int code : {-1, 0, 1, 2})
+                                     if (std::abs(drawn[i] - code * step) < best) {
+                                         best = std::abs(drawn[i] - code * step);
+                                         value = code * step;
+                                     }
+                                 return value;
+                             }));
         QVERIFY(errorOf([&](size_t i) { return double{back[i]}; }) <= 1.1 * least);
     }
 };

@@ -36,9 +36,7 @@ class TestPowerInferFiles : public QObject {
 
     std::unique_ptr<QTemporaryDir> folder_;
     fs::path path(const char* name) const { return fs::path(folder_->path().toStdString()) / name; }
-    void copyTwelve() {
-        fs::copy(twelve(), path("all"), fs::copy_options::recursive);
-    }
+    void copyTwelve() { fs::copy(twelve(), path("all"), fs::copy_options::recursive); }
 
 private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
@@ -90,12 +88,24 @@ private slots:
         };
         row("empty", "");
         row("no zip", std::string(500, 'x'));
-        row("another function", replaced(good, "ctorch._utils\n_rebuild_tensor_v2\n", "cposix.system\nxxx_rebuild_tensor_v\n"));
+        row("another function",
+            replaced(good, "ctorch._utils\n_rebuild_tensor_v2\n", "cposix.system\nxxx_rebuild_tensor_v\n"));
         row("another class", replaced(good, "LongStorage", "EvilStorage"));
-        row("another key", replaced(good, std::string("X\1\0\0\0" "0", 6), std::string("X\1\0\0\0" "7", 6)));
+        row("another key", replaced(good,
+                                    std::string("X\1\0\0\0"
+                                                "0",
+                                                6),
+                                    std::string("X\1\0\0\0"
+                                                "7",
+                                                6)));
         row("more numbers than it has", replaced(good, "K\x18", "K\x7f"));
-        row("an operation of its own", replaced(good, "\x89" "ccollections", "\x93" "ccollections"));
-        row("an endless string", replaced(good, std::string("X\7\0\0\0storage", 12), std::string("X\7\0\0\xffstorage", 12)));
+        row("an operation of its own", replaced(good,
+                                                "\x89"
+                                                "ccollections",
+                                                "\x93"
+                                                "ccollections"));
+        row("an endless string",
+            replaced(good, std::string("X\7\0\0\0storage", 12), std::string("X\7\0\0\xffstorage", 12)));
         row("a memo that is not there", replaced(good, std::string("q\1"), std::string("h\xee")));
         row("compressed", [&] {
             std::string bytes = good;

@@ -64,7 +64,7 @@ private slots:
     void damagedOnesAreDeleted() {
         QVERIFY(!Profile::open(kModel, sidecars()).has_value());
         Profile impossible(1);
-        impossible.layer(0) = {{5}, {}, 4, true};   // fired more often than there were tokens
+        impossible.layer(0) = {{5}, {}, 4, true};  // fired more often than there were tokens
         impossible.save(kModel, sidecars());
         std::string why;
         QVERIFY(!Profile::open(kModel, sidecars(), &why).has_value());
