@@ -12,8 +12,18 @@
 #include "ui/main_window.h"
 #include "ui/single_instance.h"
 #include "ui/worker/runtime_engine.h"
+#include "ui/worker/runtime_machine.h"
 
 namespace {
+
+/// Where cards are described, or empty: then nothing is known of their speeds.
+std::filesystem::path describedDevices() {
+    try {
+        return hearth::app::dataFile(std::filesystem::path("placement") / "devices.json");
+    } catch (const hearth::Error&) {
+        return {};
+    }
+}
 
 QString starterModel() {
     try {
@@ -55,7 +65,13 @@ int main(int argc, char** argv) {
 
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
     hearth::ui::Store store(data + QStringLiteral("/chats.db"));
-    hearth::ui::AppContext context{.worker = worker, .store = store, .starter_model = starterModel()};
+    hearth::ui::RuntimeMachine machine(describedDevices());
+    hearth::ui::Library library(machine, data + QStringLiteral("/models.json"), hearth::ui::knownStores());
+    hearth::ui::AppContext context{.worker = worker,
+                                   .store = store,
+                                   .machine = machine,
+                                   .library = library,
+                                   .starter_model = starterModel()};
     hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();
@@ -68,6 +84,9 @@ int main(int argc, char** argv) {
     // Other files are attached to a first message, which the starter model may answer.
     const bool names_model = files.join(u' ').contains(QStringLiteral(".gguf"), Qt::CaseInsensitive);
     if (!names_model && !context.starter_model.isEmpty()) files.prepend(context.starter_model);
-    QTimer::singleShot(0, &window, [&window, files] { window.openFiles(files); });
+    QTimer::singleShot(0, &window, [&window, files] {
+        window.openFiles(files);
+        window.welcome();
+    });
     return QApplication::exec();
 }

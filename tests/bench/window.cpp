@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "tests/ui/fake_engine.h"
+#include "tests/ui/fake_machine.h"
 #include "ui/main_window.h"
 
 using namespace hearth;
@@ -117,7 +118,9 @@ int main(int argc, char** argv) {
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
     Worker worker(std::make_unique<test::FakeEngine>(std::make_shared<test::Script>()));
     Store store(folder.filePath(QStringLiteral("chats.db")));
-    AppContext context{.worker = worker, .store = store};
+    test::FakeMachine machine;
+    Library library(machine, folder.filePath(QStringLiteral("models.json")), {});
+    AppContext context{.worker = worker, .store = store, .machine = machine, .library = library};
     MainWindow window(context);
     window.show();
     while (!window.windowHandle()->isExposed() || !store.isReady()) QCoreApplication::processEvents();

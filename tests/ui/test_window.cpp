@@ -239,8 +239,11 @@ void TestWindow::withoutAModelTheWindowSaysWhatToDo() {
     QTest::keyClicks(&stage.input(), QStringLiteral("Hi"));
     QVERIFY(!stage.button()->isEnabled());
     for (auto* button : stage.window.pane().findChildren<QPushButton*>())
-        if (button->isVisible() && button->text().startsWith(QStringLiteral("Open a model")))
+        if (button->isVisible() && button->text().startsWith(QStringLiteral("Choose a model")))
             QTest::mouseClick(button, Qt::LeftButton);
+    QVERIFY(stage.window.models().isVisible());
+    stage.window.models().reject();
+    stage.action("open_model")->trigger();
     auto* dialog = stage.window.findChild<QFileDialog*>();
     QVERIFY(dialog && dialog->isVisible());
     dialog->reject();

@@ -7,6 +7,7 @@
 #include "tests/ui/own_settings.h"
 #include "ui/main_window.h"
 #include "ui/worker/runtime_engine.h"
+#include "ui/worker/runtime_machine.h"
 
 using namespace hearth;
 using namespace hearth::ui;
@@ -34,7 +35,9 @@ struct Stage {
     Worker worker{std::make_unique<RuntimeEngine>()};
     QTemporaryDir chats;
     Store store{chats.filePath(QStringLiteral("chats.db"))};
-    AppContext context{.worker = worker, .store = store};
+    RuntimeMachine machine{{}, chats.path().toStdString()};
+    Library library{machine, chats.filePath(QStringLiteral("models.json")), {}};
+    AppContext context{.worker = worker, .store = store, .machine = machine, .library = library};
     MainWindow window{context};
 
     Stage() {

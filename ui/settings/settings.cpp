@@ -9,6 +9,7 @@ namespace {
 
 const QString geometry_key = QStringLiteral("window/geometry"), zoom_key = QStringLiteral("chat/zoom"),
               splitter_key = QStringLiteral("window/splitter"), last_chat_key = QStringLiteral("chat/last"),
+              welcomed_key = QStringLiteral("window/welcomed"), state_key = QStringLiteral("window/state"),
               theme_key = QStringLiteral("window/theme");
 
 const QString send_key = QStringLiteral("chat/send_key"), threads_key = QStringLiteral("engine/threads"),
@@ -16,6 +17,10 @@ const QString send_key = QStringLiteral("chat/send_key"), threads_key = QStringL
 
 /// A model's name as a part of a key, whatever is in it.
 QString keyOf(const QString& model) { return QString::fromLatin1(model.toUtf8().toHex()); }
+
+QString placementKey(const QString& model) {
+    return model.isEmpty() ? QStringLiteral("engine/placement") : QStringLiteral("models/%1/placement").arg(keyOf(model));
+}
 
 }  // namespace
 
@@ -50,6 +55,22 @@ void Settings::setModelDefaults(const QString& model, const QString& choices, co
     QSettings().setValue(QStringLiteral("models/%1/choices").arg(keyOf(model)), choices);
     QSettings().setValue(QStringLiteral("models/%1/system_prompt").arg(keyOf(model)), system_prompt);
 }
+
+std::optional<PlacementChoices> Settings::placement(const QString& model) const {
+    const QVariant json = QSettings().value(placementKey(model));
+    if (!json.isValid()) return {};
+    return PlacementChoices::fromJson(json.toString());
+}
+
+void Settings::setPlacement(const QString& model, const std::optional<PlacementChoices>& choices) {
+    if (choices) QSettings().setValue(placementKey(model), choices->toJson());
+    else QSettings().remove(placementKey(model));
+}
+
+bool Settings::welcomed() const { return QSettings().value(welcomed_key, false).toBool(); }
+void Settings::setWelcomed(bool welcomed) { QSettings().setValue(welcomed_key, welcomed); }
+QByteArray Settings::windowState() const { return QSettings().value(state_key).toByteArray(); }
+void Settings::setWindowState(const QByteArray& state) { QSettings().setValue(state_key, state); }
 
 std::optional<QKeySequence> Settings::shortcut(const QString& action) const {
     const QVariant keys = QSettings().value(QStringLiteral("shortcuts/") + action);

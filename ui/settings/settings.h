@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ui/theme.h"
+#include "ui/worker/machine.h"
 
 namespace hearth::ui {
 
@@ -39,6 +40,14 @@ public:
     QString modelChoices(const QString& model) const;
     QString modelSystemPrompt(const QString& model) const;
     void setModelDefaults(const QString& model, const QString& choices, const QString& system_prompt);
+    /// Where models live: what was chosen for a model by its name, or for all (an empty name); nothing = no choice.
+    std::optional<PlacementChoices> placement(const QString& model) const;
+    void setPlacement(const QString& model, const std::optional<PlacementChoices>& choices);
+    /// The first pages have been seen.
+    bool welcomed() const;
+    void setWelcomed(bool welcomed);
+    QByteArray windowState() const;
+    void setWindowState(const QByteArray& state);
     /// The keys that somebody chose for an action, by its object name; nothing = those it was made with.
     std::optional<QKeySequence> shortcut(const QString& action) const;
     void setShortcut(const QString& action, const std::optional<QKeySequence>& keys);
