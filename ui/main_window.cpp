@@ -9,6 +9,7 @@
 #include <QStatusBar>
 #include <QUrl>
 
+#include "ui/chat/code_highlighter.h"
 #include "ui/settings/shortcuts_page.h"
 
 namespace hearth::ui {
@@ -83,6 +84,7 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
     ShortcutsPage::restore(menuActions(), context_.settings);
     applySettings();
     pane_->setFocus();
+    prepareHighlighting();
     if (context_.store.isReady()) restoreSession();
     refresh();
 }
@@ -154,8 +156,10 @@ void MainWindow::refresh() {
             tr("Write a message below and press Enter. Everything is computed on this computer; nothing leaves it."),
             {});
     else
-        pane_->setEmptyState(tr("No model is loaded"), tr("Choose one of the models on this computer, or drop a model file (.gguf) on this window."),
-                             tr("Choose a model …"));
+        pane_->setEmptyState(
+            tr("No model is loaded"),
+            tr("Choose one of the models on this computer, or drop a model file (.gguf) on this window."),
+            tr("Choose a model …"));
 
     model_label_->setText(load_ != 0 ? tr("Loading %1 …").arg(loading_) : model ? model->name : tr("No model"));
     model_label_->setToolTip(model ? model->path : QString());
@@ -179,6 +183,8 @@ void MainWindow::refresh() {
     if (idle) meter_.stop();
     else if (!meter_.isActive()) meter_.start();
     models_->setLoaded(model ? model->path : QString(), idle);
+    if (tray_) tray_->setModel(idle && model ? model->name : QString());
+    suspend_.setBusy(!idle && context_.settings.staysAwake());
     showFigures();
 }
 
@@ -210,6 +216,11 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     context_.settings.setSplitter(splitter_->saveState());
     context_.settings.setWindowState(saveState());
     context_.settings.setLastChat(chat_->id());
+    if (tray_ && !quitting_) {
+        hide();
+        event->ignore();
+        return;
+    }
     event->accept();
 }
 

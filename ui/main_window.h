@@ -16,6 +16,8 @@
 #include "ui/chats/chat_list_pane.h"
 #include "ui/hardware/hardware_panel.h"
 #include "ui/library/model_manager.h"
+#include "ui/suspend_block.h"
+#include "ui/tray.h"
 
 namespace hearth::ui {
 
@@ -76,6 +78,8 @@ private:
     void editChatSettings();
     void editSettings();
     void applySettings();
+    void applyTray();
+    void quit();
     void applyModelDefaults();
     void chooseAttachment();
     void tellOfReply();
@@ -104,6 +108,9 @@ private:
     HardwarePanel* hardware_;
     quint64 load_ = 0;         ///< the request under way, or 0
     QString loading_;          ///< its file's name
+    SuspendBlock suspend_;
+    std::unique_ptr<Tray> tray_;   ///< only where somebody wants one
+    bool quitting_ = false;
     QTimer meter_;             ///< runs only while something is generated
     QProgressBar* context_bar_;
     QLabel *model_label_, *device_label_, *speed_label_, *context_label_;

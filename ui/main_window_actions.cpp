@@ -35,7 +35,7 @@ void MainWindow::makeMenus() {
     delete_ = add(file, tr("&Delete chat"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Delete), "delete_chat",
                   [this] { removeChat(chat_->id()); });
     file->addSeparator();
-    add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { close(); });
+    add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { quit(); });
 
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     add(edit, tr("&Copy"), QKeySequence::Copy, "copy", [this] { copySelection(); });

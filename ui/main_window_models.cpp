@@ -27,9 +27,8 @@ void MainWindow::makeHardware() {
     connect(hardware_, &HardwarePanel::reloadRequested, this, [this] {
         if (const auto& model = context_.worker.model()) openModel(QString(model->path));
     });
-    connect(hardware_, &HardwarePanel::choicesChanged, this, [this] {
-        context_.library.setChoices(HardwarePanel::choicesFor(context_.settings, {}));
-    });
+    connect(hardware_, &HardwarePanel::choicesChanged, this,
+            [this] { context_.library.setChoices(HardwarePanel::choicesFor(context_.settings, {})); });
 }
 
 void MainWindow::connectModels() {

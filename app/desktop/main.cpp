@@ -9,6 +9,7 @@
 
 #include "app/data_folder.h"
 #include "engine/base/error.h"
+#include "ui/language.h"
 #include "ui/main_window.h"
 #include "ui/single_instance.h"
 #include "ui/worker/runtime_engine.h"
@@ -45,6 +46,8 @@ int main(int argc, char** argv) {
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/hearth.svg")));
     QSettings::setDefaultFormat(QSettings::IniFormat);
 
+    hearth::ui::useLanguage(hearth::ui::Settings().language());
+
     QCommandLineParser parser;
     parser.setApplicationDescription(
         QCoreApplication::translate("main", "Chat with language models that are bigger than your graphics card."));
@@ -67,15 +70,13 @@ int main(int argc, char** argv) {
     hearth::ui::Store store(data + QStringLiteral("/chats.db"));
     hearth::ui::RuntimeMachine machine(describedDevices());
     hearth::ui::Library library(machine, data + QStringLiteral("/models.json"), hearth::ui::knownStores());
-    hearth::ui::AppContext context{.worker = worker,
-                                   .store = store,
-                                   .machine = machine,
-                                   .library = library,
-                                   .starter_model = starterModel()};
+    hearth::ui::AppContext context{
+        .worker = worker, .store = store, .machine = machine, .library = library, .starter_model = starterModel()};
     hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();
     QObject::connect(&instance, &hearth::ui::SingleInstance::called, &window, [&window](const QStringList& called) {
+        window.show();   // it may have closed into the tray
         window.setWindowState(window.windowState() & ~Qt::WindowMinimized);
         window.raise();
         window.activateWindow();

@@ -94,8 +94,10 @@ void opening(MainWindow& window) {
 void filtering(MainWindow& window, Store& store) {
     const qint64 now = QDateTime::currentMSecsSinceEpoch();
     for (qint64 id = 1; id <= 2000; ++id)
-        store.save(ChatRecord{
-            .id = id, .title = QStringLiteral("Chat number %1").arg(id), .created = now, .updated = now - id * 40000000});
+        store.save(ChatRecord{.id = id,
+                              .title = QStringLiteral("Chat number %1").arg(id),
+                              .created = now,
+                              .updated = now - id * 40000000});
     QCoreApplication::processEvents();
     std::vector<double> took;
     for (const char* words : {"7", "77", "chat 5", "nothing at all", ""}) {

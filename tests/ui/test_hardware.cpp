@@ -105,7 +105,8 @@ void TestHardware::aNewReplyBeginsAnew() {
 
 void TestHardware::everyDeviceIsARow() {
     Stage stage;
-    QCOMPARE(stage.order(), (QStringList{card, QStringLiteral("emulated:1"), QStringLiteral("cuda:0"), QStringLiteral("cpu")}));
+    QCOMPARE(stage.order(),
+             (QStringList{card, QStringLiteral("emulated:1"), QStringLiteral("cuda:0"), QStringLiteral("cpu")}));
     QVERIFY(stage.words(QStringLiteral("cuda:0")).contains(QStringLiteral("its driver is too old")));
     QVERIFY(stage.row(QStringLiteral("cuda:0"))->slider() == nullptr);
     QCOMPARE(stage.row(card)->slider()->maximum(), 96);   // 6 GiB in steps of 64 MiB
@@ -126,7 +127,8 @@ void TestHardware::draggingPredictsQuickly() {
     // Nothing is kept before it is let go.
     QVERIFY(!stage.settings.placement({}));
     QCOMPARE(stage.machine.lastAsked().budgets.value(card), quint64{2} << 30);
-    QVERIFY2(stage.panel.predictionText().contains(QStringLiteral("30 tokens/s")), qPrintable(stage.panel.predictionText()));
+    QVERIFY2(stage.panel.predictionText().contains(QStringLiteral("30 tokens/s")),
+             qPrintable(stage.panel.predictionText()));
     slider->setSliderDown(false);
     QVERIFY(stage.settled());
     QCOMPARE(stage.settings.placement({})->budgets.value(card), quint64{2} << 30);

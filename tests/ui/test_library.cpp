@@ -71,7 +71,9 @@ struct Shelf {
         all.sort();
         return all;
     }
-    void keep() { QVERIFY(QTest::qWaitFor([this] { return QFile::exists(index); }, 5000)); }
+    void keep() {
+        QVERIFY(QTest::qWaitFor([this] { return QFile::exists(index); }, 5000));
+    }
 };
 
 }  // namespace
@@ -205,11 +207,13 @@ void TestLibrary::anEmptyMountPointKeepsItsModels() {
     const QString path = shelf.at(QStringLiteral("drive/one.gguf"));
     QVERIFY(QDir().mkpath(shelf.at(QStringLiteral("drive"))));
     // As it was remembered while another drive was mounted there.
-    const QString index = QStringLiteral(R"({"folders":["%1"],"models":[{"path":"%1/one.gguf","name":"one","root":"%1","drive":"%2",)"
-                                         R"("files":["%1/one.gguf"],"bytes":4,"modified":1,"facts":{"layers":4}}]})");
+    const QString index =
+        QStringLiteral(R"({"folders":["%1"],"models":[{"path":"%1/one.gguf","name":"one","root":"%1","drive":"%2",)"
+                       R"("files":["%1/one.gguf"],"bytes":4,"modified":1,"facts":{"layers":4}}]})");
     for (const bool another : {true, false}) {
         const QString here = QStorageInfo(shelf.folder.path()).rootPath();
-        write(shelf.index, index.arg(shelf.at(QStringLiteral("drive")), another ? QStringLiteral("/mnt/another") : here).toUtf8());
+        write(shelf.index,
+              index.arg(shelf.at(QStringLiteral("drive")), another ? QStringLiteral("/mnt/another") : here).toUtf8());
         shelf.open();
         shelf.library->rescan();
         QVERIFY(shelf.idle());
@@ -257,8 +261,8 @@ void TestLibrary::notesAndFiguresAreRemembered() {
 }
 
 void TestLibrary::aDamagedIndexIsAnEmptyOne() {
-    for (const QByteArray& bytes : {QByteArray("{\"models\":[{\"path\":5},7,{}],\"folders\":[1,{}]}"), QByteArray("\0\xff{", 3),
-                                    QByteArray("{\"models\":{\"path\":\"x\"}}")}) {
+    for (const QByteArray& bytes : {QByteArray("{\"models\":[{\"path\":5},7,{}],\"folders\":[1,{}]}"),
+                                    QByteArray("\0\xff{", 3), QByteArray("{\"models\":{\"path\":\"x\"}}")}) {
         Shelf shelf;
         write(shelf.index, bytes);
         shelf.open();
@@ -312,7 +316,8 @@ void TestLibrary::theTableIsAModel() {
     Shelf shelf;
     LibraryModel model(*shelf.library);
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    for (const char* name : {"m/b.gguf", "m/a.gguf", "m/broken.gguf", "m/sparse.gguf"}) write(shelf.at(QLatin1StringView(name)));
+    for (const char* name : {"m/b.gguf", "m/a.gguf", "m/broken.gguf", "m/sparse.gguf"})
+        write(shelf.at(QLatin1StringView(name)));
     shelf.library->addFolder(shelf.at(QStringLiteral("m")));
     QVERIFY(shelf.idle());
     QCOMPARE(model.rowCount(), 4);

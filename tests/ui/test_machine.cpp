@@ -119,6 +119,16 @@ void TestMachine::budgetsMoveThePlan() {
         }
     }
     QVERIFY(before > 0);
+    const QString starter = QStringLiteral(HEARTH_SOURCE_DIR "/resources/starter/SmolLM2-135M-Instruct.Q4_1.gguf");
+    QElapsedTimer clock;
+    clock.start();
+    constexpr int times = 20;
+    for (int i = 0; i < times; ++i) {
+        PlacementChoices choices;
+        choices.budgets[device] = quint64{1} << (20 + i / 2);
+        QVERIFY(machine.predict(starter, choices, Machine::Quick, false).problem.isEmpty());
+    }
+    qInfo("a prediction while dragging: %.1f ms", static_cast<double>(clock.elapsed()) / times);
 }
 
 void TestMachine::aSwitchedOffDeviceIsNotPlannedFor() {
@@ -156,8 +166,9 @@ void TestMachine::choicesSurviveJson() {
     choices.unused = {QStringLiteral("cuda:1")};
     QCOMPARE(PlacementChoices::fromJson(choices.toJson()), choices);
     QCOMPARE(PlacementChoices::fromJson(QStringLiteral("[]")), PlacementChoices{});
-    QCOMPARE(PlacementChoices::fromJson(QStringLiteral("{\"ctx\":-5,\"budgets\":{\"cpu\":-1,\"x\":\"y\"},\"order\":7}")),
-             PlacementChoices{});
+    QCOMPARE(
+        PlacementChoices::fromJson(QStringLiteral("{\"ctx\":-5,\"budgets\":{\"cpu\":-1,\"x\":\"y\"},\"order\":7}")),
+        PlacementChoices{});
 }
 
 void TestMachine::speedsAreMeasured() {

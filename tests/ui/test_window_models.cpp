@@ -64,8 +64,11 @@ void TestWindowModels::aModelIsChosenAndLoaded() {
     const QRect row = manager.table().visualRect(manager.table().model()->index(0, 0));
     QTest::mouseClick(manager.table().viewport(), Qt::LeftButton, {}, row.center());
     QCOMPARE(manager.path(), path);
-    QVERIFY(manager.findChild<QLabel*>(QStringLiteral("model_facts"))->text().contains(QStringLiteral("llama · Q4_0 · 4 layers")));
-    QTRY_VERIFY(manager.findChild<QLabel*>(QStringLiteral("model_memory"))->text().contains(QStringLiteral("4.50 GiB")));
+    QVERIFY(manager.findChild<QLabel*>(QStringLiteral("model_facts"))
+                ->text()
+                .contains(QStringLiteral("llama · Q4_0 · 4 layers")));
+    QTRY_VERIFY(
+        manager.findChild<QLabel*>(QStringLiteral("model_memory"))->text().contains(QStringLiteral("4.50 GiB")));
     QTest::mouseDClick(manager.table().viewport(), Qt::LeftButton, {}, row.center());
     QVERIFY(stage.idle());
     QCOMPARE(stage.worker.model()->path, path);
@@ -168,7 +171,8 @@ void TestWindowModels::aFirstStartIsThreePages() {
     const auto* devices = welcome->findChild<QLabel*>(QStringLiteral("welcome_devices"));
     QTRY_VERIFY(devices->text().contains(QStringLiteral("4 threads")));
     QVERIFY(devices->text().contains(QStringLiteral("its driver is too old")));
-    QVERIFY(devices->text().contains(QStringLiteral("a card of the test (emulated:0), 6.00 GiB: this version does not compute")));
+    QVERIFY(devices->text().contains(
+        QStringLiteral("a card of the test (emulated:0), 6.00 GiB: this version does not compute")));
     for (int page = 0; page < 3; ++page) {
         QCOMPARE(welcome->page(), page);
         QTest::keyClick(welcome, Qt::Key_Return);
@@ -191,7 +195,8 @@ void TestWindowModels::theFirstPagesAreSkipped() {
         Stage stage(false);
         stage.window.welcome();
         auto* welcome = stage.window.findChild<Welcome*>();
-        for (int i = 0; i < page; ++i) QTest::mouseClick(welcome->findChild<QPushButton*>(QStringLiteral("next")), Qt::LeftButton);
+        for (int i = 0; i < page; ++i)
+            QTest::mouseClick(welcome->findChild<QPushButton*>(QStringLiteral("next")), Qt::LeftButton);
         QTest::mouseClick(welcome->findChild<QPushButton*>(QStringLiteral("skip")), Qt::LeftButton);
         QTRY_VERIFY(stage.window.findChild<Welcome*>() == nullptr);
         QVERIFY(Settings().welcomed());
@@ -203,7 +208,9 @@ void TestWindowModels::ownModelsAreChosenAtTheStart() {
     const QString path = shelve(stage, QStringLiteral("pear.gguf"));
     stage.window.welcome();
     auto* welcome = stage.window.findChild<Welcome*>();
-    QVERIFY(welcome->findChild<QLabel*>(QStringLiteral("welcome_found"))->text().contains(QStringLiteral("1 in your folders")));
+    QVERIFY(welcome->findChild<QLabel*>(QStringLiteral("welcome_found"))
+                ->text()
+                .contains(QStringLiteral("1 in your folders")));
     welcome->findChild<QRadioButton*>(QStringLiteral("use_own"))->setChecked(true);
     for (int page = 0; page < 3; ++page) QTest::keyClick(welcome, Qt::Key_Return);
     QVERIFY(stage.idle());

@@ -56,9 +56,7 @@ struct Stage {
 
 }  // namespace
 
-void TestWindowReal::initTestCase() {
-    QVERIFY(settings_.isValid());
-}
+void TestWindowReal::initTestCase() { QVERIFY(settings_.isValid()); }
 
 void TestWindowReal::talksAndStops() {
     Stage stage;

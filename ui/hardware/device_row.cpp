@@ -158,7 +158,8 @@ void DeviceRow::showPlan(const Prediction& prediction, quint64 counted) {
     QStringList words;
     if (facts_.graphics && !facts_.computes)
         words << tr("A plan only: this version of Hearth does not compute on it yet.");
-    if (facts_.graphics && isUsed() && needed == 0 && !prediction.layers.isEmpty()) words << tr("The plan leaves it empty.");
+    if (facts_.graphics && isUsed() && needed == 0 && !prediction.layers.isEmpty())
+        words << tr("The plan leaves it empty.");
     if (counted > 0) words << tr("Predicted %1, counted %2.").arg(sizeText(needed), sizeText(counted));
     if (!facts_.graphics && needed > bytes_ && prediction.problem.isEmpty())
         words << tr("%1 are needed: what does not fit is read from disk again and again.").arg(sizeText(needed));

@@ -254,9 +254,11 @@ void HardwarePanel::showOutlook(const Outlook& outlook) {
     map_->show(outlook.planned);
     map_->setVisible(!outlook.planned.layers.isEmpty());
     where_->setText(isPlanOnly(outlook) ? tr("Where the model would live") : tr("Where the model lives"));
-    prediction_->setText(model_ ? wordsOf(outlook) : tr("Load a model to see where it would live and how fast it would be."));
-    reload_->setVisible(model_ && !rows_.isEmpty() &&
-                        (loaded_with_ != choicesFor(settings_, model_->name) || loaded_threads_ != settings_.threads()));
+    prediction_->setText(model_ ? wordsOf(outlook)
+                                : tr("Load a model to see where it would live and how fast it would be."));
+    reload_->setVisible(
+        model_ && !rows_.isEmpty() &&
+        (loaded_with_ != choicesFor(settings_, model_->name) || loaded_threads_ != settings_.threads()));
 }
 
 QString HardwarePanel::wordsOf(const Outlook& outlook) const {

@@ -95,9 +95,10 @@ void Meter::take(const Statistics& now, bool replying) {
     }
     progress_->hide();
     if (now.tokens == 0) return;
-    if (now.prompt_seconds > 0 && now.prompt_computed > 0) {
-        reading_->setText(tr("Prompt: %1 tokens read at %2 tokens/s.")
-                              .arg(QLocale().toString(now.prompt_computed), number(now.prompt_computed / now.prompt_seconds)));
+    if (now.prompt_seconds > 0 && now.prompt_computed >= 16) {
+        reading_->setText(
+            tr("Prompt: %1 tokens read at %2 tokens/s.")
+                .arg(QLocale().toString(now.prompt_computed), number(now.prompt_computed / now.prompt_seconds)));
         reading_->show();
     } else {
         reading_->hide();
@@ -105,10 +106,11 @@ void Meter::take(const Statistics& now, bool replying) {
     reading_since_ = -1;
     if (replying) history_.push(time, now.tokens);
     speed_->setText(tr("%1 tokens/s").arg(number(now.tokens_per_s)));
-    figures_->setText(history_.average() > 0 ? tr("average %1 · peak %2 · %3 tokens")
-                                                   .arg(number(history_.average()), number(std::max(history_.peak(), history_.average())),
-                                                        QLocale().toString(now.tokens))
-                                             : tr("%n tokens", nullptr, static_cast<int>(now.tokens)));
+    figures_->setText(history_.average() > 0
+                          ? tr("average %1 · peak %2 · %3 tokens")
+                                .arg(number(history_.average()), number(std::max(history_.peak(), history_.average())),
+                                     QLocale().toString(now.tokens))
+                          : tr("%n tokens", nullptr, static_cast<int>(now.tokens)));
     graph_->show(history_);
     const double computed = computedShare(now);
     skipped_->setVisible(computed >= 0);
@@ -119,11 +121,12 @@ void Meter::take(const Statistics& now, bool replying) {
 void Meter::showReading(const Statistics& now) {
     const double passed = static_cast<double>(clock_.elapsed()) / 1000 - reading_since_;
     const uint done = now.prompt_done - std::min(now.prompt_done, read_before_);
-    QString words = tr("Reading %1 of %2 tokens")
-                        .arg(QLocale().toString(now.prompt_done), QLocale().toString(now.prompt_tokens));
+    QString words =
+        tr("Reading %1 of %2 tokens").arg(QLocale().toString(now.prompt_done), QLocale().toString(now.prompt_tokens));
     if (done > 0 && passed > 0.2) {
         const double rate = done / passed;
-        words += tr(", %1 tokens/s, about %2 s left").arg(number(rate), number((now.prompt_tokens - now.prompt_done) / rate));
+        words += tr(", %1 tokens/s, about %2 s left")
+                     .arg(number(rate), number((now.prompt_tokens - now.prompt_done) / rate));
     }
     speed_->setText(tr("reading …"));
     reading_->setText(words + QLatin1Char('.'));

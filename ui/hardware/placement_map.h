@@ -34,7 +34,7 @@ private:
     void describe();
 
     QList<PlannedLayer> layers_;
-    QStringList devices_;   ///< in the order of their first layer, the processor first
+    QStringList devices_;  ///< in the order of their first layer, the processor first
     double computed_ = -1;
 };
 

@@ -87,8 +87,13 @@ void Library::rescan() {
                 const QFileInfo info(file);
                 const auto same = [&file](const FoundModel& model) { return model.files.contains(file); };
                 if (!info.isFile() || std::ranges::any_of(found.models, same)) continue;
-                found.models.push_back({file, info.completeBaseName(), {file}, {}, {},
-                                        static_cast<quint64>(info.size()), info.lastModified().toMSecsSinceEpoch()});
+                found.models.push_back({file,
+                                        info.completeBaseName(),
+                                        {file},
+                                        {},
+                                        {},
+                                        static_cast<quint64>(info.size()),
+                                        info.lastModified().toMSecsSinceEpoch()});
             }
             return found;
         },
@@ -167,8 +172,7 @@ void Library::predict(const QString& path) {
     Machine& machine = machine_;
     const quint64 asked = choice_;
     inBackground<Prediction>(
-        this,
-        [&machine, path, choices = choices_] { return machine.predict(path, choices, Machine::Exact, true); },
+        this, [&machine, path, choices = choices_] { return machine.predict(path, choices, Machine::Exact, true); },
         [this, path, asked](const Result<Prediction>& result) {
             --reading_;
             LibraryEntry* const one = entry(path);
@@ -259,8 +263,9 @@ void Library::moveToTrash(const QString& path) {
         },
         [this](const Result<QStringList>& result) {
             if (!result.value.isEmpty())
-                Q_EMIT problem(tr("%1 could not be put into the trash; nothing was deleted. Delete it in the file manager.")
-                                   .arg(result.value.first()));
+                Q_EMIT problem(
+                    tr("%1 could not be put into the trash; nothing was deleted. Delete it in the file manager.")
+                        .arg(result.value.first()));
             rescan();
         });
 }

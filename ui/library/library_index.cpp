@@ -114,7 +114,8 @@ void Library::save() {
     QDir().mkpath(QFileInfo(index_).absolutePath());
     QSaveFile file(index_);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        Q_EMIT problem(tr("The list of models cannot be kept: %1 cannot be written: %2.").arg(index_, file.errorString()));
+        Q_EMIT problem(
+            tr("The list of models cannot be kept: %1 cannot be written: %2.").arg(index_, file.errorString()));
 }
 
 }  // namespace hearth::ui

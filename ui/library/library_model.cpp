@@ -11,8 +11,6 @@
 namespace hearth::ui {
 namespace {
 
-QString tr(const char* source) { return LibraryModel::tr(source); }
-
 bool sameRow(const LibraryEntry& a, const LibraryEntry& b) {
     const bool same_fit = a.prediction.has_value() == b.prediction.has_value() &&
                           (!a.prediction || (a.prediction->fit == b.prediction->fit &&
@@ -25,9 +23,9 @@ bool sameRow(const LibraryEntry& a, const LibraryEntry& b) {
 
 QString stateText(const LibraryEntry& entry) {
     switch (entry.state) {
-        case LibraryEntry::Reading: return tr("reading …");
-        case LibraryEntry::Offline: return tr("offline");
-        case LibraryEntry::Broken: return tr("unusable");
+        case LibraryEntry::Reading: return LibraryModel::tr("reading …");
+        case LibraryEntry::Offline: return LibraryModel::tr("offline");
+        case LibraryEntry::Broken: return LibraryModel::tr("unusable");
         case LibraryEntry::Ready: return {};
     }
     return {};
@@ -35,8 +33,8 @@ QString stateText(const LibraryEntry& entry) {
 
 QString sparsityText(ModelFacts::Sparsity sparsity) {
     switch (sparsity) {
-        case ModelFacts::Zeros: return tr("sparse");
-        case ModelFacts::Experts: return tr("experts");
+        case ModelFacts::Zeros: return LibraryModel::tr("sparse");
+        case ModelFacts::Experts: return LibraryModel::tr("experts");
         case ModelFacts::Dense: return {};
     }
     return {};
@@ -45,7 +43,8 @@ QString sparsityText(ModelFacts::Sparsity sparsity) {
 QString tipText(const LibraryEntry& entry) {
     QStringList lines{entry.path};
     if (!entry.problem.isEmpty()) lines << entry.problem;
-    if (entry.state == LibraryEntry::Offline) lines << tr("Its folder %1 is not there now.").arg(entry.root);
+    if (entry.state == LibraryEntry::Offline)
+        lines << LibraryModel::tr("Its folder %1 is not there now.").arg(entry.root);
     if (!entry.note.isEmpty()) lines << entry.note;
     return lines.join(u'\n');
 }
@@ -82,8 +81,7 @@ QVariant sortedBy(const LibraryEntry& entry, int column) {
         case LibraryModel::Context: return facts.context;
         case LibraryModel::Fit:
             return entry.prediction && entry.state == LibraryEntry::Ready
-                       ? 10.0 * (entry.prediction->fit == Prediction::TooBig ? 9 : 1) -
-                             entry.prediction->graphics_share
+                       ? 10.0 * (entry.prediction->fit == Prediction::TooBig ? 9 : 1) - entry.prediction->graphics_share
                        : 1000.0;
         case LibraryModel::Speed: return -speedOf(entry);
         default: return shown(entry, column).toLower();
@@ -101,11 +99,12 @@ QString fitText(const LibraryEntry& entry) {
     if (entry.state != LibraryEntry::Ready) return stateText(entry);
     if (!entry.prediction) return {};
     switch (entry.prediction->fit) {
-        case Prediction::FullGpu: return tr("Full GPU");
+        case Prediction::FullGpu: return LibraryModel::tr("Full GPU");
         case Prediction::Hybrid:
-            return tr("Hybrid %1 %").arg(std::clamp(qRound(100 * entry.prediction->graphics_share), 1, 99));
-        case Prediction::Cpu: return tr("CPU");
-        case Prediction::TooBig: return tr("Too big");
+            return LibraryModel::tr("Hybrid %1 %")
+                .arg(std::clamp(qRound(100 * entry.prediction->graphics_share), 1, 99));
+        case Prediction::Cpu: return LibraryModel::tr("CPU");
+        case Prediction::TooBig: return LibraryModel::tr("Too big");
     }
     return {};
 }
@@ -114,16 +113,18 @@ QString speedText(const LibraryEntry& entry) {
     const auto number = [](double tps) { return QLocale().toString(tps, 'f', tps < 10 ? 1 : 0); };
     if (entry.measured_tps > 0) return number(entry.measured_tps);
     if (entry.state == LibraryEntry::Ready && entry.prediction && entry.prediction->decode_tps > 0)
-        return tr("about %1").arg(number(entry.prediction->decode_tps));
+        return LibraryModel::tr("about %1").arg(number(entry.prediction->decode_tps));
     return {};
 }
 
 QString parametersText(quint64 parameters) {
     const auto value = static_cast<double>(parameters);
     if (parameters == 0) return {};
-    if (value >= 999.5e6) return tr("%1 B").arg(QLocale().toString(value / 1e9, 'f', value < 99.5e9 ? 1 : 0));
-    if (value >= 999.5e3) return tr("%1 M").arg(QLocale().toString(value / 1e6, 'f', value < 9.95e6 ? 1 : 0));
-    return tr("%1 k").arg(QLocale().toString(value / 1e3, 'f', 0));
+    if (value >= 999.5e6)
+        return LibraryModel::tr("%1 B").arg(QLocale().toString(value / 1e9, 'f', value < 99.5e9 ? 1 : 0));
+    if (value >= 999.5e3)
+        return LibraryModel::tr("%1 M").arg(QLocale().toString(value / 1e6, 'f', value < 9.95e6 ? 1 : 0));
+    return LibraryModel::tr("%1 k").arg(QLocale().toString(value / 1e3, 'f', 0));
 }
 
 QString sizeText(quint64 bytes) { return QString::fromStdString(formatSize(bytes)); }

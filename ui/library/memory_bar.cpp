@@ -10,11 +10,10 @@ namespace hearth::ui {
 
 QColor partColour(const QString& what, const QColor& base) {
     // Names are translated, so the hue follows from the order in which Prediction::named() knows them.
-    static const QStringList order = {QCoreApplication::translate("Prediction", "weights"),
-                                      QCoreApplication::translate("Prediction", "KV cache"),
-                                      QCoreApplication::translate("Prediction", "scratch"),
-                                      QCoreApplication::translate("Prediction", "driver"),
-                                      QCoreApplication::translate("Prediction", "copies by neuron")};
+    static const QStringList order = {
+        QCoreApplication::translate("Prediction", "weights"), QCoreApplication::translate("Prediction", "KV cache"),
+        QCoreApplication::translate("Prediction", "scratch"), QCoreApplication::translate("Prediction", "driver"),
+        QCoreApplication::translate("Prediction", "copies by neuron")};
     constexpr int hues[] = {24, 205, 140, 285, 50};
     const qsizetype at = std::max<qsizetype>(0, order.indexOf(what));
     const bool dark = base.lightness() < 128;

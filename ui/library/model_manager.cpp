@@ -61,8 +61,9 @@ ModelManager::ModelManager(Library& library, QWidget* parent)
 
     empty_->setWordWrap(true);
     empty_->setAlignment(Qt::AlignCenter);
-    empty_->setText(tr("No models yet. Add the folder that your model files (.gguf) are in; folders below it are looked "
-                       "through too. Nothing is moved or copied."));
+    empty_->setText(
+        tr("No models yet. Add the folder that your model files (.gguf) are in; folders below it are looked "
+           "through too. Nothing is moved or copied."));
     auto* left = new QWidget;
     auto* column = new QVBoxLayout(left);
     column->setContentsMargins({});
@@ -198,7 +199,8 @@ void ModelManager::showDetails() {
     empty_->setVisible(!any);
     busy_->setText(library_.busy() ? tr("looking …") : QString());
     const LibraryEntry* const one = library_.find(path());
-    for (QWidget* part : std::initializer_list<QWidget*>{note_, load_, reveal_, delete_}) part->setVisible(one != nullptr);
+    for (QWidget* part : std::initializer_list<QWidget*>{note_, load_, reveal_, delete_})
+        part->setVisible(one != nullptr);
     memory_->setVisible(one != nullptr && one->prediction && one->prediction->problem.isEmpty());
     memory_text_->setVisible(one != nullptr);
     if (one == nullptr) {
@@ -214,11 +216,13 @@ void ModelManager::showDetails() {
         QStringList first{facts.architecture, facts.quant, tr("%n layers", nullptr, static_cast<int>(facts.layers))};
         if (!facts.licence.isEmpty()) first << facts.licence;
         lines << first.join(QStringLiteral(" · "));
-        if (facts.sparsity == ModelFacts::Zeros) lines << tr("Sparse: many of its neurons are exactly zero and are skipped.");
+        if (facts.sparsity == ModelFacts::Zeros)
+            lines << tr("Sparse: many of its neurons are exactly zero and are skipped.");
         if (facts.sparsity == ModelFacts::Experts) lines << tr("Experts: each token uses only some of them.");
     }
-    lines << (one->files.size() > 1 ? tr("%1 and %n more files", nullptr, static_cast<int>(one->files.size() - 1)).arg(one->path)
-                                    : one->path);
+    lines << (one->files.size() > 1
+                  ? tr("%1 and %n more files", nullptr, static_cast<int>(one->files.size() - 1)).arg(one->path)
+                  : one->path);
     if (!one->owner.isEmpty()) lines << tr("Kept by %1, used in place.").arg(one->owner);
     if (one->state == LibraryEntry::Offline) lines << tr("Offline: the folder %1 is not there now.").arg(one->root);
     if (!one->problem.isEmpty()) lines << one->problem;
@@ -231,7 +235,8 @@ void ModelManager::showDetails() {
         if (!p.problem.isEmpty()) memory << p.problem;
         else {
             memory_->show(p.named(QStringLiteral("cpu")), std::max(main_memory_, needed), {}, one->measured_bytes);
-            memory << tr("Main memory with a context of %1: predicted %2.").arg(QLocale().toString(p.ctx), sizeText(needed));
+            memory << tr("Main memory with a context of %1: predicted %2.")
+                          .arg(QLocale().toString(p.ctx), sizeText(needed));
             memory << tr("The limit is %1.").arg(p.limit);
         }
     }
@@ -259,12 +264,16 @@ void ModelManager::showFolders() {
     QList<std::pair<QString, QString>> shown;
     for (const QString& folder : library_.folders()) {
         const QStorageInfo drive(folder);
-        shown.push_back({folder, drive.isValid() ? tr("%1 (%2 free)").arg(folder, sizeText(static_cast<quint64>(drive.bytesAvailable())))
-                                                 : tr("%1 (offline)").arg(folder)});
+        shown.push_back(
+            {folder, drive.isValid()
+                         ? tr("%1 (%2 free)").arg(folder, sizeText(static_cast<quint64>(drive.bytesAvailable())))
+                         : tr("%1 (offline)").arg(folder)});
     }
-    for (const LibraryRoot& store : library_.stores()) shown.push_back({store.path, tr("%1: %2").arg(store.owner, store.path)});
+    for (const LibraryRoot& store : library_.stores())
+        shown.push_back({store.path, tr("%1: %2").arg(store.owner, store.path)});
     bool same = shown.size() == folders_->count();
-    for (int i = 0; same && i < folders_->count(); ++i) same = folders_->item(i)->data(Qt::UserRole).toString() == shown[i].first;
+    for (int i = 0; same && i < folders_->count(); ++i)
+        same = folders_->item(i)->data(Qt::UserRole).toString() == shown[i].first;
     if (same) return;
     folders_->clear();
     for (const auto& [folder, text] : shown) {

@@ -21,7 +21,9 @@ namespace {
 constexpr int most_folders = 20000, most_depth = 24;
 constexpr qint64 most_manifest_bytes = 1 << 20;
 
-QString text(const char* source) { return QCoreApplication::translate("Library", source); }
+struct LibraryWords {
+    Q_DECLARE_TR_FUNCTIONS(Library)
+};
 
 /// PREFIX-00002-of-00005.gguf
 const QRegularExpression& partPattern() {
@@ -59,7 +61,8 @@ public:
     }
 
     void ollama(const LibraryRoot& root) {
-        const QString manifests = root.path + QStringLiteral("/manifests"), blobs = root.path + QStringLiteral("/blobs/");
+        const QString manifests = root.path + QStringLiteral("/manifests"),
+                      blobs = root.path + QStringLiteral("/blobs/");
         result.folders << manifests;
         QDirIterator entries(manifests, QDir::Files, QDirIterator::Subdirectories);
         for (int read = 0; entries.hasNext() && read < most_folders; ++read) {
@@ -112,7 +115,7 @@ private:
         for (int number = 1; number <= std::min(parts.count, 999); ++number)
             if (!parts.files.contains(number)) missing << QString::number(number);
         if (!missing.isEmpty())
-            model.problem = text("Of %1 parts these are missing: %2. Put all of them into one folder.")
+            model.problem = LibraryWords::tr("Of %1 parts these are missing: %2. Put all of them into one folder.")
                                 .arg(parts.count)
                                 .arg(missing.mid(0, 12).join(QStringLiteral(", ")));
         result.models.push_back(model);
@@ -140,8 +143,8 @@ QList<LibraryRoot> knownStores(const QString& home, const QStringList& environme
     QList<LibraryRoot> all = {{home + QStringLiteral("/.lmstudio/models"), QStringLiteral("LM Studio")},
                               {cache + QStringLiteral("/lm-studio/models"), QStringLiteral("LM Studio")}};
     const QString ollama_name = QStringLiteral("Ollama");
-    for (const QString& path : {ollama, home + QStringLiteral("/.ollama/models"),
-                                QStringLiteral("/usr/share/ollama/.ollama/models")})
+    for (const QString& path :
+         {ollama, home + QStringLiteral("/.ollama/models"), QStringLiteral("/usr/share/ollama/.ollama/models")})
         if (!path.isEmpty()) all.push_back({path, ollama_name, LibraryRoot::OllamaStore});
     const QString hf = !hub.isEmpty()            ? hub
                        : !hugging_face.isEmpty() ? hugging_face + QStringLiteral("/hub")

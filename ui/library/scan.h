@@ -31,7 +31,8 @@ struct FoundModel {
 struct Scan {
     QList<FoundModel> models;
     QStringList folders;   ///< that were looked through
-    QHash<QString, QString> drives = {};   ///< by root, where its drive is mounted; a root that is not there is not in it
+    QHash<QString, QString> drives =
+        {};   ///< by root, where its drive is mounted; a root that is not there is not in it
 };
 
 /// Looks through `roots` at any depth, following links once. Parts of a split set are one model; a part that is missing is

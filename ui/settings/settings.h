@@ -36,6 +36,12 @@ public:
     /// Whether a notification tells that a long reply has ended while nobody looked.
     bool notifies() const;
     void setNotifies(bool notifies);
+    /// Whether the computer stays awake while something is computed.
+    bool staysAwake() const;
+    void setStaysAwake(bool stays);
+    /// Whether the window closes into an icon in the tray.
+    bool usesTray() const;
+    void setUsesTray(bool uses);
     /// What holds for new chats with a model, by its name: ReplyChoices as JSON, and a system prompt.
     QString modelChoices(const QString& model) const;
     QString modelSystemPrompt(const QString& model) const;
@@ -48,9 +54,18 @@ public:
     void setWelcomed(bool welcomed);
     QByteArray windowState() const;
     void setWindowState(const QByteArray& state);
+    /// Presets that somebody made, by name: ReplyChoices as JSON, and a system prompt.
+    struct Preset {
+        QString choices, system_prompt;
+    };
+    QMap<QString, Preset> presets() const;
+    void setPreset(const QString& name, const std::optional<Preset>& preset);
     /// The keys that somebody chose for an action, by its object name; nothing = those it was made with.
     std::optional<QKeySequence> shortcut(const QString& action) const;
     void setShortcut(const QString& action, const std::optional<QKeySequence>& keys);
+    /// Of the words; empty = the system's. Holds from the next start.
+    QString language() const;
+    void setLanguage(const QString& code);
     Theme theme() const;
     void setTheme(Theme theme);
 };

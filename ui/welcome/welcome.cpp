@@ -110,12 +110,13 @@ QWidget* Welcome::makeModelPage() {
 }
 
 QWidget* Welcome::makePrivacyPage() {
-    return pageOf(tr("Privacy"),
-                  {paragraph(tr("Nothing leaves this computer. What you write and what is answered is computed here and "
-                                "kept here. There is no account, no telemetry, no crash report and no check for "
-                                "updates.")),
-                   paragraph(tr("Chats lie unencrypted in your data folder; Edit → Settings → Data and privacy says "
-                                "where."))});
+    return pageOf(
+        tr("Privacy"),
+        {paragraph(tr("Nothing leaves this computer. What you write and what is answered is computed here and "
+                      "kept here. There is no account, no telemetry, no crash report and no check for "
+                      "updates.")),
+         paragraph(tr("Chats lie unencrypted in your data folder; Edit → Settings → Data and privacy says "
+                      "where."))});
 }
 
 void Welcome::showDevices(const QList<DeviceFacts>& devices) {
@@ -151,9 +152,10 @@ void Welcome::showFound() {
     for (auto it = counts.begin(); it != counts.end(); ++it)
         found << (it.key().isEmpty() ? tr("%n in your folders", nullptr, it.value())
                                      : tr("%1 of %2").arg(QString::number(it.value()), it.key()));
-    found_->setText(found.isEmpty() ? tr("None were found so far. They are used where they are; nothing is moved or copied.")
-                                    : tr("Found: %1. They are used where they are; nothing is moved or copied.")
-                                          .arg(found.join(QStringLiteral(", "))));
+    found_->setText(found.isEmpty()
+                        ? tr("None were found so far. They are used where they are; nothing is moved or copied.")
+                        : tr("Found: %1. They are used where they are; nothing is moved or copied.")
+                              .arg(found.join(QStringLiteral(", "))));
     use_own_->setEnabled(!found.isEmpty());
 }
 

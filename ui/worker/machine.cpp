@@ -9,18 +9,21 @@
 namespace hearth::ui {
 namespace {
 
-QString text(const char* source) { return QCoreApplication::translate("Prediction", source); }
+struct PredictionWords {
+    Q_DECLARE_TR_FUNCTIONS(Prediction)
+};
 
 /// Few names, so that a bar can be read.
 QString shownName(const QString& what) {
-    static const QStringList weights = {QStringLiteral("attention"), QStringLiteral("norms"), QStringLiteral("predictor"),
-                                        QStringLiteral("output"),    QStringLiteral("embedding"),
-                                        QStringLiteral("feed-forward"), QStringLiteral("experts")};
-    if (weights.contains(what)) return text("weights");
-    if (what == QStringLiteral("KV cache")) return text("KV cache");
-    if (what == QStringLiteral("driver")) return text("driver");
-    if (what == QStringLiteral("row-per-neuron copies")) return text("copies by neuron");
-    return text("scratch");
+    static const QStringList weights = {QStringLiteral("attention"), QStringLiteral("norms"),
+                                        QStringLiteral("predictor"), QStringLiteral("output"),
+                                        QStringLiteral("embedding"), QStringLiteral("feed-forward"),
+                                        QStringLiteral("experts")};
+    if (weights.contains(what)) return PredictionWords::tr("weights");
+    if (what == QStringLiteral("KV cache")) return PredictionWords::tr("KV cache");
+    if (what == QStringLiteral("driver")) return PredictionWords::tr("driver");
+    if (what == QStringLiteral("row-per-neuron copies")) return PredictionWords::tr("copies by neuron");
+    return PredictionWords::tr("scratch");
 }
 
 QJsonArray listOf(const QStringList& texts) { return QJsonArray::fromStringList(texts); }

@@ -15,31 +15,31 @@ struct ModelFacts {
     enum Sparsity { Dense, Zeros, Experts };
 
     QString name, architecture, quant, licence;
-    QStringList files;   ///< of a split set all
+    QStringList files;  ///< of a split set all
     quint64 bytes = 0, parameters = 0;
-    uint context = 0, layers = 0;   ///< context: positions, as trained
-    Sparsity sparsity = Dense;      ///< Zeros: many neurons are exactly zero and are skipped
+    uint context = 0, layers = 0;  ///< context: positions, as trained
+    Sparsity sparsity = Dense;  ///< Zeros: many neurons are exactly zero and are skipped
     bool operator==(const ModelFacts&) const = default;
 };
 
 struct DeviceFacts {
-    QString name;                   ///< "cpu", "cuda:0", "emulated:0"
+    QString name;  ///< "cpu", "cuda:0", "emulated:0"
     QString description;
     quint64 bytes_total = 0, bytes_free = 0;
     bool graphics = false;
-    bool computes = false;          ///< the engine executes on it today
-    QString why_not;                ///< a clause; empty when it can be planned for
-    uint threads = 0;               ///< of the processor: its fast cores
-    double read_bytes_per_s = 0;    ///< 0 = not measured
+    bool computes = false;  ///< the engine executes on it today
+    QString why_not;  ///< a clause; empty when it can be planned for
+    uint threads = 0;  ///< of the processor: its fast cores
+    double read_bytes_per_s = 0;  ///< 0 = not measured
     bool operator==(const DeviceFacts&) const = default;
 };
 
 /// What somebody chose about where models live.
 struct PlacementChoices {
-    uint ctx = 0;                      ///< positions; 0 = the file's, as far as memory goes
-    QMap<QString, quint64> budgets;    ///< device → bytes; one that is not named may use what is free
-    QStringList order;                 ///< devices, those that are to be used first; the others follow
-    QStringList unused;                ///< devices that are switched off
+    uint ctx = 0;  ///< positions; 0 = the file's, as far as memory goes
+    QMap<QString, quint64> budgets;  ///< device → bytes; one that is not named may use what is free
+    QStringList order;  ///< devices, those that are to be used first; the others follow
+    QStringList unused;  ///< devices that are switched off
     bool operator==(const PlacementChoices&) const = default;
 
     /// As JSON; what cannot be read back makes no choice.
@@ -56,8 +56,8 @@ struct PlannedPart {
 
 /// Where a layer is computed.
 struct PlannedLayer {
-    QString attention, cache;               ///< devices
-    QMap<QString, double> feed_forward;     ///< shares of its bytes, by device
+    QString attention, cache;  ///< devices
+    QMap<QString, double> feed_forward;  ///< shares of its bytes, by device
     bool operator==(const PlannedLayer&) const = default;
 };
 
@@ -67,12 +67,12 @@ struct Prediction {
 
     QList<PlannedPart> parts;
     QList<PlannedLayer> layers;
-    uint ctx = 0;                   ///< positions
-    double prefill_tps = 0, decode_tps = 0, tps_per_gib = 0;   ///< 0 = not known
-    QString limit;                  ///< a clause: what bounds the speed, or did not fit
+    uint ctx = 0;  ///< positions
+    double prefill_tps = 0, decode_tps = 0, tps_per_gib = 0;  ///< 0 = not known
+    QString limit;  ///< a clause: what bounds the speed, or did not fit
     Fit fit = Cpu;
-    double graphics_share = 0;      ///< of the weights that are multiplied
-    QString problem;                ///< a sentence; not empty = there is no plan
+    double graphics_share = 0;  ///< of the weights that are multiplied
+    QString problem;  ///< a sentence; not empty = there is no plan
 
     quint64 bytes(const QString& device) const;
     /// Bytes by the names that people are shown, largest first.
@@ -82,7 +82,7 @@ struct Prediction {
 /// Asks about files and devices without loading anything; what it does may be called from any thread, and waits for the disk.
 class Machine {
 public:
-    enum Effort { Quick, Exact };   ///< Quick: while something is dragged
+    enum Effort { Quick, Exact };  ///< Quick: while something is dragged
 
     virtual ~Machine() = default;
 

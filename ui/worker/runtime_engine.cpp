@@ -18,7 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-QString text(const char* source) { return QCoreApplication::translate("RuntimeEngine", source); }
+struct EngineWords {
+    Q_DECLARE_TR_FUNCTIONS(RuntimeEngine)
+};
 
 QString fromStd(const std::string& s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
 
@@ -118,7 +120,8 @@ RuntimeEngine::RuntimeEngine() = default;
 RuntimeEngine::~RuntimeEngine() = default;
 
 ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, std::stop_token stop) {
-    const quint64 resident = residentBytes(), before = loaded_ ? std::min(resident, loaded_->resident_before) : resident;
+    const quint64 resident = residentBytes(),
+                  before = loaded_ ? std::min(resident, loaded_->resident_before) : resident;
     runtime::LoadOptions load{.ctx = contextFor(path, options), .threads = options.threads};
     auto model = runtime::Model::load(path.toStdString(), load, stop);
     throwIfStopped(stop);
@@ -133,7 +136,7 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     info.path = path;
     info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
     info.device = QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
-                  (threads == 1 ? text("1 thread") : text("%1 threads").arg(threads));
+                  (threads == 1 ? EngineWords::tr("1 thread") : EngineWords::tr("%1 threads").arg(threads));
     info.bytes = m.plan().bytes("cpu");
     info.context = m.context();
     info.plan = fromPlan(m.plan(), options.placement.budgets.value(QStringLiteral("cpu"), ~quint64{0}));
@@ -151,8 +154,9 @@ void RuntimeEngine::unload() { loaded_.reset(); }
 Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOptions& options, const Listener& listener,
                              std::stop_token stop) {
     if (!loaded_)
-        throw Error(text("nobody can answer").toStdString(), text("no model is loaded").toStdString(),
-                    text("Open a model file").toStdString());
+        throw Error(EngineWords::tr("nobody can answer").toStdString(),
+                    EngineWords::tr("no model is loaded").toStdString(),
+                    EngineWords::tr("Open a model file").toStdString());
     const auto begin = Clock::now();
     runtime::Conversation& conversation = loaded_->conversation;
     conversation.messages().clear();

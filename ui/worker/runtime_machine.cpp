@@ -84,8 +84,8 @@ struct RuntimeMachine::State {
             const auto same = std::ranges::find(kept, path, &Kept::path);
             if (same != kept.end() && same->size == info.size() && same->modified == modified) return same->model;
         }
-        auto model = std::make_shared<const model::Description>(
-            model::Description::read(gguf::File::open(path.toStdString())));
+        auto model =
+            std::make_shared<const model::Description>(model::Description::read(gguf::File::open(path.toStdString())));
         const QMutexLocker lock(&mutex);
         std::erase_if(kept, [&path](const Kept& one) { return one.path == path; });
         kept.push_back({path, info.size(), modified, model});
@@ -129,7 +129,8 @@ struct RuntimeMachine::State {
         if (!discovered) discover();
         const QMutexLocker lock(&mutex);
         for (const placement::Device& card : cards)
-            if (!choices.unused.contains(fromStd(card.name)) && (!executed || executesOn(card.kind))) all.push_back(card);
+            if (!choices.unused.contains(fromStd(card.name)) && (!executed || executesOn(card.kind)))
+                all.push_back(card);
         std::stable_sort(all.begin() + 1, all.end(), [&](const placement::Device& a, const placement::Device& b) {
             const auto place = [&](const placement::Device& d) {
                 const qsizetype at = choices.order.indexOf(fromStd(d.name));
