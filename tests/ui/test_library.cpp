@@ -359,6 +359,8 @@ void TestLibrary::fitAndSpeedAreWords() {
     QCOMPARE(speedText(one), QStringLiteral("8.0"));
     one.state = LibraryEntry::Offline;
     QCOMPARE(fitText(one), QStringLiteral("offline"));
+    QCOMPARE(pathText(QDir::homePath() + QStringLiteral("/models/a.gguf")), QStringLiteral("~/models/a.gguf"));
+    QCOMPARE(pathText(QStringLiteral("/mnt/a.gguf")), QStringLiteral("/mnt/a.gguf"));
     QCOMPARE(parametersText(135'000'000), QStringLiteral("135 M"));
     QCOMPARE(parametersText(14'800'000'000), QStringLiteral("14.8 B"));
     QCOMPARE(parametersText(260'000), QStringLiteral("260 k"));

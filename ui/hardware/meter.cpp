@@ -15,6 +15,7 @@ QString number(double value) { return QLocale().toString(value, 'f', value < 100
 SpeedGraph::SpeedGraph(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Generation speed"));
+    setLayoutDirection(Qt::LeftToRight);   // time, not a text
 }
 
 void SpeedGraph::show(const SpeedHistory& history) {

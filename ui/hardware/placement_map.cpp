@@ -14,6 +14,7 @@ QString nameOf(const QString& device) { return device == cpu ? PlacementMap::tr(
 
 PlacementMap::PlacementMap(QWidget* parent) : QWidget(parent) {
     setObjectName(QStringLiteral("placement_map"));
+    setLayoutDirection(Qt::LeftToRight);   // a picture, not a text
     setAccessibleName(tr("Where the model lives"));
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
 }

@@ -1,5 +1,6 @@
 #include "ui/library/library_model.h"
 
+#include <QDir>
 #include <QFont>
 #include <QGuiApplication>
 #include <QLocale>
@@ -41,7 +42,7 @@ QString sparsityText(ModelFacts::Sparsity sparsity) {
 }
 
 QString tipText(const LibraryEntry& entry) {
-    QStringList lines{entry.path};
+    QStringList lines{pathText(entry.path)};
     if (!entry.problem.isEmpty()) lines << entry.problem;
     if (entry.state == LibraryEntry::Offline)
         lines << LibraryModel::tr("Its folder %1 is not there now.").arg(entry.root);
@@ -125,6 +126,11 @@ QString parametersText(quint64 parameters) {
     if (value >= 999.5e3)
         return LibraryModel::tr("%1 M").arg(QLocale().toString(value / 1e6, 'f', value < 9.95e6 ? 1 : 0));
     return LibraryModel::tr("%1 k").arg(QLocale().toString(value / 1e3, 'f', 0));
+}
+
+QString pathText(const QString& path) {
+    const QString home = QDir::homePath() + u'/';
+    return path.startsWith(home) ? QStringLiteral("~/") + path.mid(home.size()) : path;
 }
 
 QString sizeText(quint64 bytes) { return QString::fromStdString(formatSize(bytes)); }

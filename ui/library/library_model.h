@@ -39,6 +39,8 @@ QString fitText(const LibraryEntry& entry);
 QString speedText(const LibraryEntry& entry);
 /// "14.8 B", "135 M".
 QString parametersText(quint64 parameters);
+/// A path with ~ for the user's own folder.
+QString pathText(const QString& path);
 /// As memory is named everywhere: "5.87 GiB", under 0.1 GiB in MiB.
 QString sizeText(quint64 bytes);
 

@@ -23,6 +23,7 @@ QColor partColour(const QString& what, const QColor& base) {
 MemoryBar::MemoryBar(QWidget* parent) : QWidget(parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setAccessibleName(tr("Memory"));
+    setLayoutDirection(Qt::LeftToRight);   // a scale, not a text
 }
 
 QSize MemoryBar::sizeHint() const { return {240, fontMetrics().height() * 9 / 5}; }

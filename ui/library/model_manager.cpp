@@ -220,11 +220,13 @@ void ModelManager::showDetails() {
             lines << tr("Sparse: many of its neurons are exactly zero and are skipped.");
         if (facts.sparsity == ModelFacts::Experts) lines << tr("Experts: each token uses only some of them.");
     }
-    lines << (one->files.size() > 1
-                  ? tr("%1 and %n more files", nullptr, static_cast<int>(one->files.size() - 1)).arg(one->path)
-                  : one->path);
+    lines
+        << (one->files.size() > 1
+                ? tr("%1 and %n more files", nullptr, static_cast<int>(one->files.size() - 1)).arg(pathText(one->path))
+                : pathText(one->path));
     if (!one->owner.isEmpty()) lines << tr("Kept by %1, used in place.").arg(one->owner);
-    if (one->state == LibraryEntry::Offline) lines << tr("Offline: the folder %1 is not there now.").arg(one->root);
+    if (one->state == LibraryEntry::Offline)
+        lines << tr("Offline: the folder %1 is not there now.").arg(pathText(one->root));
     if (!one->problem.isEmpty()) lines << one->problem;
     facts_->setText(lines.join(u'\n'));
 
@@ -265,12 +267,13 @@ void ModelManager::showFolders() {
     for (const QString& folder : library_.folders()) {
         const QStorageInfo drive(folder);
         shown.push_back(
-            {folder, drive.isValid()
-                         ? tr("%1 (%2 free)").arg(folder, sizeText(static_cast<quint64>(drive.bytesAvailable())))
-                         : tr("%1 (offline)").arg(folder)});
+            {folder,
+             drive.isValid()
+                 ? tr("%1 (%2 free)").arg(pathText(folder), sizeText(static_cast<quint64>(drive.bytesAvailable())))
+                 : tr("%1 (offline)").arg(pathText(folder))});
     }
     for (const LibraryRoot& store : library_.stores())
-        shown.push_back({store.path, tr("%1: %2").arg(store.owner, store.path)});
+        shown.push_back({store.path, tr("%1: %2").arg(store.owner, pathText(store.path))});
     bool same = shown.size() == folders_->count();
     for (int i = 0; same && i < folders_->count(); ++i)
         same = folders_->item(i)->data(Qt::UserRole).toString() == shown[i].first;
