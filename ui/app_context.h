@@ -2,6 +2,7 @@
 
 #include <QString>
 
+#include "ui/library/library.h"
 #include "ui/settings/settings.h"
 #include "ui/store/store.h"
 #include "ui/worker/worker.h"
@@ -12,6 +13,8 @@ namespace hearth::ui {
 struct AppContext {
     Worker& worker;
     Store& store;
+    Machine& machine;
+    Library& library;
     Settings settings = {};
     QString starter_model = {};   ///< a path, or empty where it is not installed
 };

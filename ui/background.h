@@ -5,18 +5,9 @@
 #include <QtConcurrent>
 #include <functional>
 
-#include "engine/base/error.h"
+#include "ui/sentence.h"
 
 namespace hearth::ui {
-
-/// An error as sentences: what failed, why, and what can be done.
-inline QString sentenceOf(const Error& error) {
-    QString all =
-        QStringLiteral("%1: %2.").arg(QString::fromStdString(error.whatFailed()), QString::fromStdString(error.why()));
-    all[0] = all[0].toUpper();
-    if (!error.nextStep().empty()) all += QStringLiteral(" %1.").arg(QString::fromStdString(error.nextStep()));
-    return all;
-}
 
 /// What work gave, or in words why it gave nothing.
 template <typename T>

@@ -9,6 +9,7 @@
 #include <QStatusBar>
 #include <QUrl>
 
+#include "ui/chat/code_highlighter.h"
 #include "ui/settings/shortcuts_page.h"
 
 namespace hearth::ui {
@@ -28,7 +29,10 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
       context_(context),
       splitter_(new QSplitter),
       list_(new ChatListPane(context.store)),
-      pane_(new ChatPane) {
+      pane_(new ChatPane),
+      models_(new ModelManager(context.library, this)),
+      hardware_dock_(new QDockWidget(tr("Hardware"))),
+      hardware_(new HardwarePanel(context.machine, context_.settings)) {
     setWindowTitle(tr("Hearth"));
     setAcceptDrops(true);
     splitter_->addWidget(list_);
@@ -38,9 +42,11 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
     splitter_->setHandleWidth(1);
     setCentralWidget(splitter_);
     makeStatusBar();
+    makeHardware();
     makeMenus();
     showChat(std::make_unique<Chat>(context_.worker, context_.store));
     connectChats();
+    connectModels();
 
     Worker& worker = context_.worker;
     connect(&worker, &Worker::busyChanged, this, &MainWindow::refresh);
@@ -48,18 +54,19 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
         const auto& model = context_.worker.model();
         pane_->setCounter(model ? model->count_tokens : nullptr);
         applyModelDefaults();
+        showModelState();
         refresh();
     });
-    connect(&worker, &Worker::finished, this, [this](quint64 request) {
+    const auto ended = [this](quint64 request, const Outcome& outcome) {
         if (request == load_) loadEnded(nullptr);
-    });
-    connect(&worker, &Worker::stopped, this, [this](quint64 request) {
-        if (request == load_) loadEnded(nullptr);
-    });
+        else keepFigures(outcome);
+    };
+    connect(&worker, &Worker::finished, this, ended);
+    connect(&worker, &Worker::stopped, this, ended);
     connect(&worker, &Worker::failed, this, [this](quint64 request, const Failure& failure) {
         if (request == load_) loadEnded(&failure);
     });
-    connect(pane_, &ChatPane::emptyStateButtonClicked, this, &MainWindow::chooseModel);
+    connect(pane_, &ChatPane::emptyStateButtonClicked, this, &MainWindow::showModels);
     connect(pane_, &ChatPane::editingChanged, this, &MainWindow::refresh);
     connect(&pane_->input(), &InputBox::filesDropped, this, &MainWindow::openFiles);
     connect(pane_, &ChatPane::attachRequested, this, &MainWindow::chooseAttachment);
@@ -73,9 +80,11 @@ MainWindow::MainWindow(AppContext& context, QWidget* parent)
         geometry.isEmpty() || !restoreGeometry(geometry))
         resize(1080, 700);
     if (!splitter_->restoreState(context_.settings.splitter())) splitter_->setSizes({240, 840});
+    restoreState(context_.settings.windowState());
     ShortcutsPage::restore(menuActions(), context_.settings);
     applySettings();
     pane_->setFocus();
+    prepareHighlighting();
     if (context_.store.isReady()) restoreSession();
     refresh();
 }
@@ -113,7 +122,10 @@ void MainWindow::openModel(const QString& path) {
     // One load at a time, and none under a running reply: both are asked to stop, and this one follows them.
     context_.worker.stop();
     loading_ = QFileInfo(path).fileName();
-    load_ = context_.worker.load(path, {.threads = context_.settings.threads()});
+    load_ = context_.worker.load(
+        path, {.threads = context_.settings.threads(),
+               .placement = HardwarePanel::choicesFor(context_.settings, QFileInfo(path).completeBaseName())});
+    context_.library.addFile(path);
     pane_->banner().hide();
     refresh();
 }
@@ -144,8 +156,10 @@ void MainWindow::refresh() {
             tr("Write a message below and press Enter. Everything is computed on this computer; nothing leaves it."),
             {});
     else
-        pane_->setEmptyState(tr("No model is loaded"), tr("Open a model file (.gguf), or drop one on this window."),
-                             tr("Open a model file …"));
+        pane_->setEmptyState(
+            tr("No model is loaded"),
+            tr("Choose one of the models on this computer, or drop a model file (.gguf) on this window."),
+            tr("Choose a model …"));
 
     model_label_->setText(load_ != 0 ? tr("Loading %1 …").arg(loading_) : model ? model->name : tr("No model"));
     model_label_->setToolTip(model ? model->path : QString());
@@ -168,6 +182,9 @@ void MainWindow::refresh() {
     starter_->setEnabled(!context_.starter_model.isEmpty());
     if (idle) meter_.stop();
     else if (!meter_.isActive()) meter_.start();
+    models_->setLoaded(model ? model->path : QString(), idle);
+    if (tray_) tray_->setModel(idle && model ? model->name : QString());
+    suspend_.setBusy(!idle && context_.settings.staysAwake());
     showFigures();
 }
 
@@ -181,6 +198,10 @@ void MainWindow::showFigures() {
     else
         speed_label_->setText(now.tokens_per_s > 0 ? tr("%1 tokens/s").arg(locale.toString(now.tokens_per_s, 'f', 1))
                                                    : QString());
+    if (hardware_->isVisible()) {
+        hardware_->meter().take(now, context_.worker.busy() && load_ == 0);
+        hardware_->map().setComputed(Meter::computedShare(now));
+    }
     const uint used = chat_ && !chat_->messages().isEmpty() ? now.context_used : 0;
     context_label_->setText(model ? tr("context %1/%2").arg(locale.toString(used), locale.toString(model->context))
                                   : QString());
@@ -193,7 +214,13 @@ void MainWindow::closeEvent(QCloseEvent* event) {
     context_.store.setDraft(chat_->id(), pane_->draft());
     context_.settings.setWindowGeometry(saveGeometry());
     context_.settings.setSplitter(splitter_->saveState());
+    context_.settings.setWindowState(saveState());
     context_.settings.setLastChat(chat_->id());
+    if (tray_ && !quitting_) {
+        hide();
+        event->ignore();
+        return;
+    }
     event->accept();
 }
 

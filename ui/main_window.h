@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QAction>
+#include <QDockWidget>
 #include <QLabel>
 #include <QMainWindow>
 #include <QProgressBar>
@@ -13,6 +14,10 @@
 #include "ui/app_context.h"
 #include "ui/chat/chat_pane.h"
 #include "ui/chats/chat_list_pane.h"
+#include "ui/hardware/hardware_panel.h"
+#include "ui/library/model_manager.h"
+#include "ui/suspend_block.h"
+#include "ui/tray.h"
 
 namespace hearth::ui {
 
@@ -30,6 +35,11 @@ public:
     ChatPane& pane() { return *pane_; }
     Chat& chat() { return *chat_; }
     ChatListPane& chatList() { return *list_; }
+    ModelManager& models() { return *models_; }
+    HardwarePanel& hardware() { return *hardware_; }
+    void showModels();
+    /// The pages of a first start, unless they have been seen.
+    void welcome();
     /// Shows a chat of the store; `message`: to be scrolled to, or 0.
     void openChat(qint64 id, qint64 message = 0);
     /// Writes what is shown, or all chats, to a file, in the background.
@@ -54,6 +64,11 @@ private:
     void removeChat(qint64 id);
     void saveCode(const QString& code, const QString& language);
 
+    void makeHardware();
+    void connectModels();
+    void showModelState();
+    void keepFigures(const Outcome& outcome);
+
     void newChat();
     void chooseModel();
     void chooseExport();
@@ -63,6 +78,8 @@ private:
     void editChatSettings();
     void editSettings();
     void applySettings();
+    void applyTray();
+    void quit();
     void applyModelDefaults();
     void chooseAttachment();
     void tellOfReply();
@@ -86,8 +103,14 @@ private:
     QSplitter* splitter_;
     ChatListPane* list_;
     ChatPane* pane_;
+    ModelManager* models_;
+    QDockWidget* hardware_dock_;
+    HardwarePanel* hardware_;
     quint64 load_ = 0;         ///< the request under way, or 0
     QString loading_;          ///< its file's name
+    SuspendBlock suspend_;
+    std::unique_ptr<Tray> tray_;   ///< only where somebody wants one
+    bool quitting_ = false;
     QTimer meter_;             ///< runs only while something is generated
     QProgressBar* context_bar_;
     QLabel *model_label_, *device_label_, *speed_label_, *context_label_;

@@ -35,7 +35,7 @@ void MainWindow::makeMenus() {
     delete_ = add(file, tr("&Delete chat"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Delete), "delete_chat",
                   [this] { removeChat(chat_->id()); });
     file->addSeparator();
-    add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { close(); });
+    add(file, tr("&Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), "quit", [this] { quit(); });
 
     QMenu* edit = menuBar()->addMenu(tr("&Edit"));
     add(edit, tr("&Copy"), QKeySequence::Copy, "copy", [this] { copySelection(); });
@@ -81,8 +81,7 @@ void MainWindow::makeMenus() {
                 [this] { foldThinking(); });
 
     QMenu* model = menuBar()->addMenu(tr("&Model"));
-    add(model, tr("&Open model file …"), QKeySequence(Qt::CTRL | Qt::Key_L), "open_model_too",
-        [this] { chooseModel(); });
+    add(model, tr("&Models …"), QKeySequence(Qt::CTRL | Qt::Key_L), "models_action", [this] { showModels(); });
     starter_ =
         add(model, tr("Load the &starter model"), {}, "load_starter", [this] { openModel(context_.starter_model); });
     unload_ = add(model, tr("&Unload"), {}, "unload", [this] { context_.worker.unload(); });
@@ -95,6 +94,11 @@ void MainWindow::makeMenus() {
     add(view, tr("&Normal text"), QKeySequence(Qt::CTRL | Qt::Key_0), "zoom_reset",
         [this] { zoomBy(-context_.settings.zoom()); });
     view->addSeparator();
+    QAction* hardware = hardware_dock_->toggleViewAction();
+    hardware->setText(tr("&Hardware"));
+    hardware->setObjectName(QStringLiteral("hardware"));
+    hardware->setShortcut(QKeySequence(Qt::Key_F9));
+    view->addAction(hardware);
     makeThemeMenu(*view->addMenu(tr("&Theme")));
     add(view, tr("Next &pane"), QKeySequence(Qt::Key_F6), "next_pane", [this] { nextPane(); });
 
@@ -152,13 +156,14 @@ void MainWindow::zoomBy(int points) {
     pane_->input().setFont(font);
 }
 
-/// List, messages, box, and round again; what is not there is left out.
+/// List, messages, box, hardware, and round again; what is not there is left out.
 void MainWindow::nextPane() {
-    QWidget* const panes[] = {&list_->tree(), &pane_->view(), &pane_->input()};
+    QWidget* const panes[] = {&list_->tree(), &pane_->view(), &pane_->input(), hardware_};
+    constexpr size_t count = std::size(panes);
     size_t at = 2;
-    for (size_t i = 0; i < 3; ++i)
-        if (panes[i]->hasFocus()) at = i;
-    do at = (at + 1) % 3;
+    for (size_t i = 0; i < count; ++i)
+        if (panes[i]->hasFocus() || panes[i]->isAncestorOf(focusWidget())) at = i;
+    do at = (at + 1) % count;
     while (!panes[at]->isVisible());
     panes[at]->setFocus(Qt::ShortcutFocusReason);
 }

@@ -28,7 +28,8 @@ QList<QAction*> MainWindow::menuActions() const {
 
 void MainWindow::editChatSettings() {
     const auto& model = context_.worker.model();
-    auto* dialog = new ChatSettingsDialog(chat_->systemPrompt(), chat_->choices(), model ? &*model : nullptr, this);
+    auto* dialog = new ChatSettingsDialog(context_.settings, chat_->systemPrompt(), chat_->choices(),
+                                          model ? &*model : nullptr, this);
     connect(dialog, &QDialog::accepted, this, [this, dialog] {
         chat_->setSystemPrompt(dialog->systemPrompt());
         chat_->setChoices(dialog->choices());
@@ -62,7 +63,32 @@ void MainWindow::editSettings() {
 
 void MainWindow::applySettings() {
     zoomBy(0);
+    applyTray();
     pane_->input().setSendKey(context_.settings.sendKey());
+}
+
+void MainWindow::applyTray() {
+    if (!context_.settings.usesTray() || !Tray::isPossible()) return tray_.reset();
+    if (tray_) return;
+    tray_ = std::make_unique<Tray>();
+    connect(tray_.get(), &Tray::showRequested, this, [this] {
+        show();
+        raise();
+        activateWindow();
+    });
+    connect(tray_.get(), &Tray::newChatRequested, this, [this] {
+        newChat();
+        Q_EMIT tray_->showRequested();
+    });
+    connect(tray_.get(), &Tray::unloadRequested, this, [this] { context_.worker.unload(); });
+    connect(tray_.get(), &Tray::quitRequested, this, &MainWindow::quit);
+}
+
+/// Unlike closing, never into the tray.
+void MainWindow::quit() {
+    quitting_ = true;
+    close();
+    if (!isVisible()) QApplication::quit();
 }
 
 void MainWindow::openFiles(const QStringList& paths) {

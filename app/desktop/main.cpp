@@ -9,11 +9,22 @@
 
 #include "app/data_folder.h"
 #include "engine/base/error.h"
+#include "ui/language.h"
 #include "ui/main_window.h"
 #include "ui/single_instance.h"
 #include "ui/worker/runtime_engine.h"
+#include "ui/worker/runtime_machine.h"
 
 namespace {
+
+/// Where cards are described, or empty: then nothing is known of their speeds.
+std::filesystem::path describedDevices() {
+    try {
+        return hearth::app::dataFile(std::filesystem::path("placement") / "devices.json");
+    } catch (const hearth::Error&) {
+        return {};
+    }
+}
 
 QString starterModel() {
     try {
@@ -35,6 +46,8 @@ int main(int argc, char** argv) {
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/hearth.svg")));
     QSettings::setDefaultFormat(QSettings::IniFormat);
 
+    hearth::ui::useLanguage(hearth::ui::Settings().language());
+
     QCommandLineParser parser;
     parser.setApplicationDescription(
         QCoreApplication::translate("main", "Chat with language models that are bigger than your graphics card."));
@@ -55,11 +68,15 @@ int main(int argc, char** argv) {
 
     hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
     hearth::ui::Store store(data + QStringLiteral("/chats.db"));
-    hearth::ui::AppContext context{.worker = worker, .store = store, .starter_model = starterModel()};
+    hearth::ui::RuntimeMachine machine(describedDevices());
+    hearth::ui::Library library(machine, data + QStringLiteral("/models.json"), hearth::ui::knownStores());
+    hearth::ui::AppContext context{
+        .worker = worker, .store = store, .machine = machine, .library = library, .starter_model = starterModel()};
     hearth::ui::applyTheme(context.settings.theme());
     hearth::ui::MainWindow window(context);
     window.show();
     QObject::connect(&instance, &hearth::ui::SingleInstance::called, &window, [&window](const QStringList& called) {
+        window.show();   // it may have closed into the tray
         window.setWindowState(window.windowState() & ~Qt::WindowMinimized);
         window.raise();
         window.activateWindow();
@@ -68,6 +85,9 @@ int main(int argc, char** argv) {
     // Other files are attached to a first message, which the starter model may answer.
     const bool names_model = files.join(u' ').contains(QStringLiteral(".gguf"), Qt::CaseInsensitive);
     if (!names_model && !context.starter_model.isEmpty()) files.prepend(context.starter_model);
-    QTimer::singleShot(0, &window, [&window, files] { window.openFiles(files); });
+    QTimer::singleShot(0, &window, [&window, files] {
+        window.openFiles(files);
+        window.welcome();
+    });
     return QApplication::exec();
 }

@@ -13,6 +13,7 @@
 #include <ctime>
 
 #include "tests/ui/fake_engine.h"
+#include "tests/ui/fake_machine.h"
 #include "ui/main_window.h"
 
 using namespace hearth;
@@ -93,8 +94,10 @@ void opening(MainWindow& window) {
 void filtering(MainWindow& window, Store& store) {
     const qint64 now = QDateTime::currentMSecsSinceEpoch();
     for (qint64 id = 1; id <= 2000; ++id)
-        store.save(ChatRecord{
-            .id = id, .title = QStringLiteral("Chat number %1").arg(id), .created = now, .updated = now - id * 40000000});
+        store.save(ChatRecord{.id = id,
+                              .title = QStringLiteral("Chat number %1").arg(id),
+                              .created = now,
+                              .updated = now - id * 40000000});
     QCoreApplication::processEvents();
     std::vector<double> took;
     for (const char* words : {"7", "77", "chat 5", "nothing at all", ""}) {
@@ -117,7 +120,9 @@ int main(int argc, char** argv) {
     QSettings::setPath(QSettings::IniFormat, QSettings::UserScope, folder.path());
     Worker worker(std::make_unique<test::FakeEngine>(std::make_shared<test::Script>()));
     Store store(folder.filePath(QStringLiteral("chats.db")));
-    AppContext context{.worker = worker, .store = store};
+    test::FakeMachine machine;
+    Library library(machine, folder.filePath(QStringLiteral("models.json")), {});
+    AppContext context{.worker = worker, .store = store, .machine = machine, .library = library};
     MainWindow window(context);
     window.show();
     while (!window.windowHandle()->isExposed() || !store.isReady()) QCoreApplication::processEvents();

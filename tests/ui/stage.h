@@ -6,6 +6,7 @@
 #include <QtTest>
 
 #include "tests/ui/fake_engine.h"
+#include "tests/ui/fake_machine.h"
 #include "ui/main_window.h"
 
 namespace hearth::test {
@@ -16,12 +17,15 @@ struct Stage {
     ui::Worker worker{std::make_unique<FakeEngine>(script)};
     QTemporaryDir own_folder;
     ui::Store store;
-    ui::AppContext context{.worker = worker, .store = store};
+    FakeMachine machine;
+    ui::Library library;
+    ui::AppContext context{.worker = worker, .store = store, .machine = machine, .library = library};
     ui::MainWindow window{context};
 
     /// `folder`: of the chats; empty = a new one.
     explicit Stage(bool load = true, const QString& folder = {})
-        : store((folder.isEmpty() ? own_folder.path() : folder) + QStringLiteral("/chats.db")) {
+        : store((folder.isEmpty() ? own_folder.path() : folder) + QStringLiteral("/chats.db")),
+          library(machine, (folder.isEmpty() ? own_folder.path() : folder) + QStringLiteral("/models.json"), {}) {
         window.show();
         (void)QTest::qWaitForWindowExposed(&window);
         if (load) {

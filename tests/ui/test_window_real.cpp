@@ -7,6 +7,7 @@
 #include "tests/ui/own_settings.h"
 #include "ui/main_window.h"
 #include "ui/worker/runtime_engine.h"
+#include "ui/worker/runtime_machine.h"
 
 using namespace hearth;
 using namespace hearth::ui;
@@ -20,6 +21,8 @@ private Q_SLOTS:
     void talksAndStops();
     void aBrokenFileIsASentence();
     void theStarterModelAnswers();
+    void aBudgetIsDraggedWhileAStoryIsTold();
+    void aSmallerBudgetMakesTheContextShorter();
 
 private:
     hearth::test::OwnSettings settings_;
@@ -34,7 +37,9 @@ struct Stage {
     Worker worker{std::make_unique<RuntimeEngine>()};
     QTemporaryDir chats;
     Store store{chats.filePath(QStringLiteral("chats.db"))};
-    AppContext context{.worker = worker, .store = store};
+    RuntimeMachine machine{{}, chats.path().toStdString()};
+    Library library{machine, chats.filePath(QStringLiteral("models.json")), {}};
+    AppContext context{.worker = worker, .store = store, .machine = machine, .library = library};
     MainWindow window{context};
 
     Stage() {
@@ -53,9 +58,7 @@ struct Stage {
 
 }  // namespace
 
-void TestWindowReal::initTestCase() {
-    QVERIFY(settings_.isValid());
-}
+void TestWindowReal::initTestCase() { QVERIFY(settings_.isValid()); }
 
 void TestWindowReal::talksAndStops() {
     Stage stage;
@@ -130,6 +133,57 @@ void TestWindowReal::theStarterModelAnswers() {
     QVERIFY(stage.idle());
     qInfo("stop while a long prompt is read: %lld ms", clock.elapsed());
     QVERIFY2(clock.elapsed() <= 200, qPrintable(QString::number(clock.elapsed())));
+}
+
+void TestWindowReal::aBudgetIsDraggedWhileAStoryIsTold() {
+    qputenv("HEARTH_DEVICES", "emulated:1G");
+    Stage stage;
+    stage.window.openModel(starter());
+    QVERIFY(stage.idle());
+    QTest::keyClick(&stage.window, Qt::Key_F9);
+    HardwarePanel& panel = stage.window.hardware();
+    QTRY_VERIFY_WITH_TIMEOUT(panel.rows().size() >= 2 && !panel.predictor().busy(), 60000);
+    DeviceRow* card = panel.rows().first();
+    QCOMPARE(card->facts().name, QStringLiteral("emulated:0"));
+    stage.type(QStringLiteral("Count from one to twenty in words."));
+    QTRY_VERIFY_WITH_TIMEOUT(stage.worker.statistics().tokens > 3 || !stage.worker.busy(), 60000);
+    card->slider()->setSliderDown(true);
+    for (int value = 14; value > 0; --value) {
+        card->slider()->setValue(value);
+        QTest::qWait(1);
+    }
+    card->slider()->setValue(0);
+    card->slider()->setSliderDown(false);
+    QTRY_VERIFY_WITH_TIMEOUT(!panel.predictor().busy(), 60000);
+    // Without memory of the card all layers are in main memory, in words too.
+    QVERIFY2(panel.map().words().startsWith(QStringLiteral("Layers 0 to 29: attention in main memory")),
+             qPrintable(panel.map().words()));
+    stage.window.pane().stop();
+    QVERIFY(stage.idle());
+    QVERIFY(!stage.text(1).isEmpty());
+    // The system has counted what the reply held of main memory: at least a good part of the weights.
+    const auto* state = panel.rows().last()->findChild<QLabel*>(QStringLiteral("state"));
+    QTRY_VERIFY2(state->text().contains(QStringLiteral("counted")), qPrintable(state->text()));
+    const quint64 counted = stage.worker.statistics().counted.value(QStringLiteral("cpu"));
+    QVERIFY2(counted > 20 << 20 && counted < quint64{1} << 30, qPrintable(QString::number(counted)));
+    qunsetenv("HEARTH_DEVICES");
+}
+
+void TestWindowReal::aSmallerBudgetMakesTheContextShorter() {
+    Stage stage;
+    PlacementChoices choices;
+    choices.budgets[QStringLiteral("cpu")] = quint64{200} << 20;   // weights of 94 MiB, and a part of the cache of 180 MiB
+    stage.context.settings.setPlacement({}, choices);
+    stage.window.openModel(starter());
+    QVERIFY(stage.idle());
+    QVERIFY2(stage.worker.model(), qPrintable(stage.window.pane().banner().text()));
+    QVERIFY2(stage.worker.model()->context < 8192 && stage.worker.model()->context >= 256,
+             qPrintable(QString::number(stage.worker.model()->context)));
+    QVERIFY(stage.worker.model()->plan.bytes(QStringLiteral("cpu")) <= choices.budgets[QStringLiteral("cpu")]);
+    stage.context.settings.setPlacement({}, std::nullopt);
+    stage.window.openModel(starter());
+    QVERIFY(stage.idle());
+    QCOMPARE(stage.worker.model()->context, 8192U);
 }
 
 QTEST_MAIN(TestWindowReal)

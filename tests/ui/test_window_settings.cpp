@@ -1,8 +1,11 @@
 #include <QAccessible>
 #include <QClipboard>
+#include <QComboBox>
+#include <QInputDialog>
 #include <QLocalSocket>
 #include <QMimeData>
 #include <QProgressBar>
+#include <QPushButton>
 #include <QSettings>
 
 #include "engine/base/error.h"
@@ -27,6 +30,7 @@ private Q_SLOTS:
     void choicesReachTheModel();
     void choicesAreReadBack();
     void aModelHasDefaults();
+    void presetsAreKeptByName();
     void eachKeySends_data();
     void eachKeySends();
     void preferencesHold();
@@ -40,9 +44,7 @@ private:
     hearth::test::OwnSettings settings_;
 };
 
-void TestWindowSettings::initTestCase() {
-    QVERIFY(settings_.isValid());
-}
+void TestWindowSettings::initTestCase() { QVERIFY(settings_.isValid()); }
 
 void TestWindowSettings::init() { QSettings().clear(); }
 
@@ -92,6 +94,41 @@ void TestWindowSettings::aModelHasDefaults() {
     QVERIFY(stage.idle());
     QCOMPARE(stage.script->lastAsked()[0].text, QStringLiteral("Be a poet."));
     QCOMPARE(stage.script->lastOptions().choices, ReplyChoices{.temperature = 1.2});
+}
+
+void TestWindowSettings::presetsAreKeptByName() {
+    const auto dialogOf = [](Stage& stage) {
+        stage.action("chat_settings")->trigger();
+        return stage.window.findChildren<ChatSettingsDialog*>().last();
+    };
+    const auto part = [](ChatSettingsDialog* dialog, const char* name) {
+        return dialog->findChild<QPushButton*>(QLatin1StringView(name));
+    };
+    {
+        Stage stage;
+        ChatSettingsDialog* dialog = dialogOf(stage);
+        QVERIFY(!part(dialog, "delete_preset")->isEnabled());
+        dialog->findChild<QPlainTextEdit*>()->setPlainText(QStringLiteral("Be a poet."));
+        dialog->findChild<QDoubleSpinBox*>(QStringLiteral("temperature"))->setValue(1.3);
+        QTest::mouseClick(part(dialog, "save_preset"), Qt::LeftButton);
+        auto* name = dialog->findChild<QInputDialog*>();
+        QVERIFY(name && name->isVisible());
+        name->setTextValue(QStringLiteral("Poet / äöü"));
+        name->accept();
+        dialog->reject();   // a preset is kept, whatever becomes of this chat's settings
+    }
+    Stage stage;
+    ChatSettingsDialog* dialog = dialogOf(stage);
+    auto* box = dialog->findChild<QComboBox*>(QStringLiteral("preset"));
+    const int at = box->findText(QStringLiteral("Poet / äöü"));
+    QVERIFY(at > 0);
+    box->setCurrentIndex(at);
+    Q_EMIT box->activated(at);
+    QCOMPARE(dialog->systemPrompt(), QStringLiteral("Be a poet."));
+    QCOMPARE(dialog->choices(), ReplyChoices{.temperature = 1.3});
+    QTest::mouseClick(part(dialog, "delete_preset"), Qt::LeftButton);
+    QCOMPARE(box->findText(QStringLiteral("Poet / äöü")), -1);
+    QVERIFY(Settings().presets().isEmpty());
 }
 
 void TestWindowSettings::eachKeySends_data() {
@@ -209,8 +246,8 @@ void TestWindowSettings::onlyTextIsAttached() {
          {write("latin1.txt",
                 "gr\xfc\xdf"
                 "e"),
-          write("zero.txt", QByteArray("a\0b", 3)), write("large.txt", QByteArray((4 << 20) + 1, 'x')), settings_.path(),
-          settings_.filePath(QStringLiteral("missing.txt"))})
+          write("zero.txt", QByteArray("a\0b", 3)), write("large.txt", QByteArray((4 << 20) + 1, 'x')),
+          settings_.path(), settings_.filePath(QStringLiteral("missing.txt"))})
         QVERIFY_THROWS_EXCEPTION(Error, (void)readTextFile(path));
 }
 

@@ -48,6 +48,14 @@ void ChatView::act(int row, const MessageItem::Hit& hit) {
             Q_EMIT saveCodeRequested(item.segmentText(hit.segment), item.segmentLanguage(hit.segment));
             break;
         }
+        case MessageItem::Action::WrapCode: {
+            MessageItem& item = rows_[static_cast<size_t>(row)].item;
+            const Anchor held = anchor();
+            item.toggleWrap(hit.segment);
+            item.update(index, style_);
+            relayout(held);
+            break;
+        }
         case MessageItem::Action::Edit: Q_EMIT editRequested(row); break;
         case MessageItem::Action::Regenerate: Q_EMIT regenerateRequested(row); break;
         case MessageItem::Action::Resume: Q_EMIT resumeRequested(); break;
@@ -55,6 +63,24 @@ void ChatView::act(int row, const MessageItem::Hit& hit) {
         case MessageItem::Action::Next: Q_EMIT branchRequested(row, 1); break;
         case MessageItem::Action::None: break;
     }
+}
+
+/// To the side: code that is not wrapped.
+void ChatView::wheelEvent(QWheelEvent* event) {
+    const bool sideways = (event->modifiers() & Qt::ShiftModifier) != 0;
+    const QPoint turned = event->pixelDelta().isNull() ? event->angleDelta() / 2 : event->pixelDelta();
+    const int by = turned.x() != 0 ? turned.x() : sideways ? turned.y() : 0;
+    if (by != 0) {
+        const int row = rowAt(viewTop() + event->position().y());
+        if (row >= 0) {
+            MessageItem& item = rows_[static_cast<size_t>(row)].item;
+            if (item.scrollCode(item.hit(inItem(row, event->position()), options(row)).segment, -by)) {
+                viewport()->update();
+                return event->accept();
+            }
+        }
+    }
+    QAbstractScrollArea::wheelEvent(event);
 }
 
 void ChatView::mousePressEvent(QMouseEvent* event) {

@@ -6,13 +6,14 @@
 #include <KSyntaxHighlighting/SyntaxHighlighter>
 #include <KSyntaxHighlighting/Theme>
 #include <QHash>
+#include <QtConcurrent>
 
 namespace hearth::ui {
 namespace {
 
 namespace ksh = KSyntaxHighlighting;
 
-/// Made at the first code block, for that costs 12 to 21 ms.
+/// Made at its first use, by whatever thread that is; it costs 12 to 21 ms.
 ksh::Repository& repository() {
     static ksh::Repository all;
     return all;
@@ -20,12 +21,16 @@ ksh::Repository& repository() {
 
 ksh::Definition find(const QString& language) {
     // What fences say that is neither a name nor a file's ending.
-    static const QHash<QString, QString> others = {
-        {QStringLiteral("shell"), QStringLiteral("bash")},      {QStringLiteral("console"), QStringLiteral("bash")},
-        {QStringLiteral("golang"), QStringLiteral("go")},       {QStringLiteral("javascript"), QStringLiteral("javascript")},
-        {QStringLiteral("node"), QStringLiteral("javascript")}, {QStringLiteral("python3"), QStringLiteral("python")},
-        {QStringLiteral("csharp"), QStringLiteral("c#")},       {QStringLiteral("objc"), QStringLiteral("objective-c")},
-        {QStringLiteral("text"), QStringLiteral("none")},       {QStringLiteral("plaintext"), QStringLiteral("none")}};
+    static const QHash<QString, QString> others = {{QStringLiteral("shell"), QStringLiteral("bash")},
+                                                   {QStringLiteral("console"), QStringLiteral("bash")},
+                                                   {QStringLiteral("golang"), QStringLiteral("go")},
+                                                   {QStringLiteral("javascript"), QStringLiteral("javascript")},
+                                                   {QStringLiteral("node"), QStringLiteral("javascript")},
+                                                   {QStringLiteral("python3"), QStringLiteral("python")},
+                                                   {QStringLiteral("csharp"), QStringLiteral("c#")},
+                                                   {QStringLiteral("objc"), QStringLiteral("objective-c")},
+                                                   {QStringLiteral("text"), QStringLiteral("none")},
+                                                   {QStringLiteral("plaintext"), QStringLiteral("none")}};
     const QString name = others.value(language.toLower(), language.toLower());
     if (const ksh::Definition named = repository().definitionForName(name); named.isValid()) return named;
     return repository().definitionForFileName(QStringLiteral("x.") + name);
@@ -39,6 +44,10 @@ ksh::Definition definitionOf(const QString& language) {
 }
 
 }  // namespace
+
+void prepareHighlighting() {
+    (void)QtConcurrent::run([] { (void)repository(); });
+}
 
 std::unique_ptr<QSyntaxHighlighter> highlighterFor(QTextDocument& document, const QString& language,
                                                    const QPalette& palette) {
@@ -63,6 +72,7 @@ QString fileEndingOf(const QString& language) {
 #else
 namespace hearth::ui {
 
+void prepareHighlighting() {}
 std::unique_ptr<QSyntaxHighlighter> highlighterFor(QTextDocument&, const QString&, const QPalette&) { return {}; }
 QString fileEndingOf(const QString&) { return QStringLiteral("txt"); }
 

@@ -97,7 +97,18 @@ void MarkdownDocument::dressTables(const QPalette& palette) {
         format.setCellPadding(4);
         format.setTopMargin(4);
         format.setBottomMargin(4);
+        format.setCellSpacing(0);
         table->setFormat(format);
+        // Of a table whose borders collapse, only those of its cells are drawn.
+        for (int row = 0; row < table->rows(); ++row)
+            for (int column = 0; column < table->columns(); ++column) {
+                QTextTableCell cell = table->cellAt(row, column);
+                QTextTableCellFormat lines = cell.format().toTableCellFormat();
+                lines.setBorder(1);
+                lines.setBorderStyle(QTextFrameFormat::BorderStyle_Solid);
+                lines.setBorderBrush(blended(palette, 0.25));
+                cell.setFormat(lines);
+            }
     }
 }
 
@@ -128,6 +139,14 @@ void MarkdownDocument::setCode(const QString& code) {
     option.setTabStopDistance(4 * QFontMetricsF(defaultFont()).horizontalAdvance(u' '));
     setDefaultTextOption(option);
     setPlainText(code);
+}
+
+void MarkdownDocument::setWraps(bool wraps) {
+    QTextOption option = defaultTextOption();
+    const auto mode = wraps ? QTextOption::WrapAtWordBoundaryOrAnywhere : QTextOption::NoWrap;
+    if (option.wrapMode() == mode) return;
+    option.setWrapMode(mode);
+    setDefaultTextOption(option);
 }
 
 void MarkdownDocument::append(const QString& text) {

@@ -16,6 +16,8 @@ public:
     /// Plain, in the fixed-pitch font.
     void setCode(const QString& code);
     /// Adds to what setCode() or setPlainText() gave.
+    /// Whether long lines are broken; of code.
+    void setWraps(bool wraps);
     void append(const QString& text);
 
 protected:

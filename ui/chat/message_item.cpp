@@ -18,7 +18,9 @@ using Model = ConversationModel;
 
 Model::State stateOf(const QModelIndex& index) { return index.data(Model::StateRole).value<Model::State>(); }
 bool isUser(const QModelIndex& index) { return index.data(Model::AuthorRole).value<Role>() == Role::User; }
-QString text(const char* source) { return QCoreApplication::translate("MessageItem", source); }
+struct MessageWords {
+    Q_DECLARE_TR_FUNCTIONS(MessageItem)
+};
 
 QFont smaller(const QFont& font) {
     QFont small = font;
@@ -120,20 +122,25 @@ void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
         fold_ = {0, y, QFontMetricsF(style.font).horizontalAdvance(foldLabel(index)) + em, std::ceil(em * 1.3)};
         y = fold_.bottom() + gap * 0.5;
     }
-    for (Segment& s : segments_) {
+    for (size_t i = 0; i < segments_.size(); ++i) {
+        Segment& s = segments_[i];
         const bool code = s.kind == Kind::Code;
+        if (code) s.document->setWraps(!unwrapped_.contains(static_cast<int>(i)));
         const double inset = code ? pad : s.kind == Kind::Thinking ? pad : 0;
         const double head = code ? std::ceil(em * 1.4) : 0;
         if (s.document->textWidth() != width - 2 * inset) s.document->setTextWidth(width - 2 * inset);
         const double h = std::ceil(s.document->size().height());
         s.text = {left + inset, y + head + (code ? pad * 0.5 : 0), width - 2 * inset, h};
-        s.box = s.copy = s.save = {};
+        s.box = s.copy = s.save = s.wrap = {};
         if (code) {
             s.box = {left, y, width, head + h + pad};
-            const double label = QFontMetricsF(smaller(style.font)).horizontalAdvance(text("Copy")) + em;
+            const double label = QFontMetricsF(smaller(style.font)).horizontalAdvance(MessageWords::tr("Copy")) + em;
             s.copy = {s.box.right() - label, y, label, head};
-            const double save = QFontMetricsF(smaller(style.font)).horizontalAdvance(text("Save …")) + em;
+            const double save = QFontMetricsF(smaller(style.font)).horizontalAdvance(MessageWords::tr("Save …")) + em;
             s.save = {s.copy.left() - save, y, save, head};
+            const double wrap =
+                QFontMetricsF(smaller(style.font)).horizontalAdvance(MessageWords::tr("Do not wrap")) + em;
+            s.wrap = {s.save.left() - wrap, y, wrap, head};
         }
         y = (code ? s.box.bottom() : s.text.bottom()) + gap;
     }
@@ -146,7 +153,7 @@ void MessageItem::place(const QModelIndex& index, const ChatStyle& style) {
 QString MessageItem::foldLabel(const QModelIndex& index) {
     const double seconds = index.data(Model::ThinkingSecondsRole).toDouble();
     const bool running = stateOf(index) == Model::State::Streaming && index.data(Model::TextRole).toString().isEmpty();
-    const QString words = running ? text("Thinking … %1 s") : text("Thought for %1 s");
+    const QString words = running ? MessageWords::tr("Thinking … %1 s") : MessageWords::tr("Thought for %1 s");
     return (index.data(Model::FoldedRole).toBool() ? QStringLiteral("▸ ") : QStringLiteral("▾ ")) +
            words.arg(QLocale().toString(seconds, 'f', seconds < 10 ? 1 : 0));
 }
@@ -157,11 +164,11 @@ QString MessageItem::figures(const QModelIndex& index) {
     const QLocale locale;
     const double speed = index.data(Model::SpeedRole).toDouble();
     QStringList parts;
-    if (speed > 0) parts << text("%1 tokens/s").arg(locale.toString(speed, 'f', 1));
-    parts << (tokens == 1 ? text("1 token") : text("%1 tokens").arg(locale.toString(tokens)));
+    if (speed > 0) parts << MessageWords::tr("%1 tokens/s").arg(locale.toString(speed, 'f', 1));
+    parts << (tokens == 1 ? MessageWords::tr("1 token") : MessageWords::tr("%1 tokens").arg(locale.toString(tokens)));
     if (const int rating = index.data(Model::RatingRole).toInt(); rating != 0)
-        parts.prepend(rating > 0 ? text("rated good") : text("rated bad"));
-    parts << text("%1 s").arg(locale.toString(index.data(Model::SecondsRole).toDouble(), 'f', 1));
+        parts.prepend(rating > 0 ? MessageWords::tr("rated good") : MessageWords::tr("rated bad"));
+    parts << MessageWords::tr("%1 s").arg(locale.toString(index.data(Model::SecondsRole).toDouble(), 'f', 1));
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -177,12 +184,13 @@ std::vector<MessageItem::Button> MessageItem::buttons(const Options& options) co
     };
     if (options.idle || !options.last) {
         if (user_) {
-            if (options.hovered) add(Action::Copy, text("Copy"));
-            if (options.idle && (options.hovered || options.last)) add(Action::Edit, text("Edit"));
+            if (options.hovered) add(Action::Copy, MessageWords::tr("Copy"));
+            if (options.idle && (options.hovered || options.last)) add(Action::Edit, MessageWords::tr("Edit"));
         } else {
-            if (options.idle && (options.hovered || options.last)) add(Action::Regenerate, text("Regenerate"));
-            if (options.resumable) add(Action::Resume, text("Continue"));
-            add(Action::Copy, text("Copy"));
+            if (options.idle && (options.hovered || options.last))
+                add(Action::Regenerate, MessageWords::tr("Regenerate"));
+            if (options.resumable) add(Action::Resume, MessageWords::tr("Continue"));
+            add(Action::Copy, MessageWords::tr("Copy"));
         }
     }
     if (options.branches > 1) {
@@ -202,14 +210,31 @@ MessageItem::Hit MessageItem::hit(const QPointF& point, const Options& options) 
         const Segment& s = segments_[static_cast<size_t>(i)];
         if (s.copy.contains(point)) return {.action = Action::CopyCode, .segment = i};
         if (s.save.contains(point)) return {.action = Action::SaveCode, .segment = i};
+        if (s.wrap.contains(point)) return {.action = Action::WrapCode, .segment = i};
         if (point.y() < s.text.top() && nearest.segment >= 0) break;
         const QAbstractTextDocumentLayout* layout = s.document->documentLayout();
         nearest.segment = i;
-        nearest.position = std::max(0, layout->hitTest(point - s.text.topLeft(), Qt::FuzzyHit));
+        const auto moved = unwrapped_.find(i);
+        const QPointF aside(moved == unwrapped_.end() ? 0 : moved->second, 0);
+        nearest.position = std::max(0, layout->hitTest(point - s.text.topLeft() + aside, Qt::FuzzyHit));
         nearest.link = s.text.contains(point) ? layout->anchorAt(point - s.text.topLeft()) : QString();
         if (point.y() <= s.text.bottom()) break;
     }
     return nearest;
+}
+
+void MessageItem::toggleWrap(int segment) {
+    if (segment < 0 || segment >= segments()) return;
+    if (unwrapped_.erase(segment) == 0) unwrapped_[segment] = 0;
+}
+
+bool MessageItem::scrollCode(int segment, double by) {
+    const auto found = unwrapped_.find(segment);
+    if (found == unwrapped_.end() || segment >= segments()) return false;
+    const Segment& s = segments_[static_cast<size_t>(segment)];
+    const double most = std::max(0.0, s.document->idealWidth() - s.text.width());
+    found->second = std::clamp(found->second + by, 0.0, most);
+    return most > 0;
 }
 
 QString MessageItem::segmentText(int segment) const {
@@ -250,10 +275,12 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
         const QRectF head(segment.box.left(), segment.box.top(), segment.box.width(), segment.copy.height());
         painter.drawText(head.adjusted(segment.text.left() - segment.box.left(), 0, 0, 0),
                          Qt::AlignVCenter | Qt::AlignLeft,
-                         segment.language.isEmpty() ? text("code") : segment.language);
+                         segment.language.isEmpty() ? MessageWords::tr("code") : segment.language);
         painter.setPen(style.palette.color(QPalette::Link));
-        painter.drawText(segment.copy, Qt::AlignCenter, text("Copy"));
-        painter.drawText(segment.save, Qt::AlignCenter, text("Save …"));
+        painter.drawText(segment.copy, Qt::AlignCenter, MessageWords::tr("Copy"));
+        painter.drawText(segment.save, Qt::AlignCenter, MessageWords::tr("Save …"));
+        painter.drawText(segment.wrap, Qt::AlignVCenter | Qt::AlignRight,
+                         unwrapped_.contains(number) ? MessageWords::tr("Wrap") : MessageWords::tr("Do not wrap"));
     } else if (segment.kind == Kind::Thinking) {
         painter.fillRect(QRectF(0, segment.text.top(), 3, segment.text.height()), blended(style.palette, 0.2));
     }
@@ -261,7 +288,9 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
     context.palette = style.palette;
     if (segment.kind == Kind::Thinking || (segment.kind == Kind::Note && !user_))
         context.palette.setColor(QPalette::Text, muted);
-    context.clip = clip.translated(-segment.text.topLeft());
+    const auto moved = unwrapped_.find(number);
+    const QPointF origin = segment.text.topLeft() - QPointF(moved == unwrapped_.end() ? 0 : moved->second, 0);
+    context.clip = clip.translated(-origin);
     if (selection != nullptr && number >= selection->from.segment && number <= selection->to.segment) {
         const int end = segment.document->characterCount() - 1;
         QAbstractTextDocumentLayout::Selection mark;
@@ -274,7 +303,8 @@ void MessageItem::paintSegment(QPainter& painter, const Segment& segment, int nu
         context.selections.push_back(mark);
     }
     painter.save();
-    painter.translate(segment.text.topLeft());
+    if (moved != unwrapped_.end()) painter.setClipRect(segment.text, Qt::IntersectClip);
+    painter.translate(origin);
     segment.document->documentLayout()->draw(&painter, context);
     painter.restore();
 }
@@ -302,7 +332,8 @@ void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatS
     painter.setFont(smaller(style.font));
     painter.setPen(muted);
     const Model::State state = stateOf(index);
-    if (state == Model::State::Waiting) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, text("Reading …"));
+    if (state == Model::State::Waiting)
+        painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, MessageWords::tr("Reading …"));
     else if (!user_) painter.drawText(footer_, Qt::AlignVCenter | Qt::AlignLeft, figures(index));
     painter.setPen(style.palette.color(QPalette::Link));
     for (const Button& b : buttons(options)) {
@@ -315,7 +346,7 @@ void MessageItem::paint(QPainter& painter, const QModelIndex& index, const ChatS
 void MessageItem::paintDivider(QPainter& painter, const ChatStyle& style) const {
     const double em = style.em();
     const QRectF line(0, -em * 0.9, style.width, em * 0.9);
-    const QString words = text("The model no longer sees what stands above");
+    const QString words = MessageWords::tr("The model no longer sees what stands above");
     painter.setFont(smaller(style.font));
     painter.setPen(blended(style.palette, 0.62));
     const double half = QFontMetricsF(smaller(style.font)).horizontalAdvance(words) / 2 + em * 0.5;

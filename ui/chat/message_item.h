@@ -7,6 +7,7 @@
 #include <QPalette>
 #include <QRectF>
 #include <QSyntaxHighlighter>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -27,11 +28,11 @@ struct ChatStyle {
 /// out again while text arrives. Coordinates are relative to the message.
 class MessageItem {
 public:
-    enum class Action { None, Copy, Edit, Regenerate, Resume, Previous, Next, CopyCode, SaveCode, Fold };
+    enum class Action { None, Copy, Edit, Regenerate, Resume, Previous, Next, CopyCode, SaveCode, WrapCode, Fold };
     /// What lies at a point.
     struct Hit {
         Action action = Action::None;
-        int segment = -1;  ///< of CopyCode and SaveCode, and of text
+        int segment = -1;  ///< of CopyCode, SaveCode and WrapCode, and of text
         int position = -1;  ///< in the segment's text, nearest to the point
         QString link = {};
     };
@@ -44,10 +45,10 @@ public:
         Place from, to;
     };
     struct Options {
-        bool last = false, idle = false, hovered = false;   ///< idle: nothing is being answered
-        bool divider = false;   ///< the model sees nothing above this message any more
+        bool last = false, idle = false, hovered = false;  ///< idle: nothing is being answered
+        bool divider = false;  ///< the model sees nothing above this message any more
         int branch = 1, branches = 1;
-        bool resumable = false;   ///< a reply that was cut off
+        bool resumable = false;  ///< a reply that was cut off
     };
 
     MessageItem() = default;
@@ -70,6 +71,10 @@ public:
     QString selectedText(const Selection& selection) const;
     QString segmentText(int segment) const;
     QString segmentLanguage(int segment) const;
+    /// Long lines of a block of code go on in the next line, or to the right. Looks different after the next update().
+    void toggleWrap(int segment);
+    /// Moves code that goes on to the right by so many pixels; false where there is nothing to move.
+    bool scrollCode(int segment, double by);
     int segments() const { return static_cast<int>(segments_.size()); }
 
 private:
@@ -82,8 +87,8 @@ private:
         Kind kind = Kind::Prose;
         QString source, language;
         std::unique_ptr<MarkdownDocument> document;
-        std::unique_ptr<QSyntaxHighlighter> highlighter;   ///< of code in a language that is known
-        QRectF text, box, copy, save;  ///< box, copy and save: of code
+        std::unique_ptr<QSyntaxHighlighter> highlighter;  ///< of code in a language that is known
+        QRectF text, box, copy, save, wrap;  ///< all but the first: of code
     };
     struct Button {
         Action action;
@@ -101,7 +106,8 @@ private:
     static QString figures(const QModelIndex& index);
 
     std::vector<Segment> segments_;
-    QString split_;                 ///< the text that blocks_ are of
+    std::map<int, double> unwrapped_;  ///< segment → pixels that it is moved to the left
+    QString split_;  ///< the text that blocks_ are of
     QList<MarkdownBlock> blocks_;
     QRectF bubble_, name_, fold_, footer_;
     double height_ = 0;

@@ -16,7 +16,9 @@
 namespace hearth::ui {
 namespace {
 
-QString text(const char* source) { return QCoreApplication::translate("ChatFiles", source); }
+struct ExportWords {
+    Q_DECLARE_TR_FUNCTIONS(ChatFiles)
+};
 
 /// From the beginning to the message that was seen last.
 QList<MessageRecord> shownBranch(const WholeChat& whole) {
@@ -32,14 +34,14 @@ QList<MessageRecord> shownBranch(const WholeChat& whole) {
 
 QString authorOf(const MessageRecord& m) {
     if (!m.author.isEmpty()) return m.author;
-    return m.role == Role::User ? text("You") : text("Assistant");
+    return m.role == Role::User ? ExportWords::tr("You") : ExportWords::tr("Assistant");
 }
 
 void write(const QString& path, const QByteArray& bytes) {
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
-        throw Error(text("%1 could not be written").arg(path).toStdString(), file.errorString().toStdString(),
-                    text("Choose another folder").toStdString());
+        throw Error(ExportWords::tr("%1 could not be written").arg(path).toStdString(),
+                    file.errorString().toStdString(), ExportWords::tr("Choose another folder").toStdString());
 }
 
 QByteArray toPdf(const WholeChat& whole) {
@@ -84,7 +86,7 @@ QJsonObject toObject(const MessageRecord& m) {
 QString toMarkdown(const WholeChat& whole) {
     QString all = QStringLiteral("# %1\n\n").arg(whole.chat.title);
     if (!whole.chat.system_prompt.isEmpty())
-        all += QStringLiteral("## %1\n\n%2\n\n").arg(text("System prompt"), whole.chat.system_prompt);
+        all += QStringLiteral("## %1\n\n%2\n\n").arg(ExportWords::tr("System prompt"), whole.chat.system_prompt);
     for (const MessageRecord& m : shownBranch(whole))
         all += QStringLiteral("## %1\n\n%2\n\n").arg(authorOf(m), m.text.trimmed());
     return all;

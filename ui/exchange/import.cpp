@@ -14,7 +14,9 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-QString text(const char* source) { return QCoreApplication::translate("ChatFiles", source); }
+struct ImportWords {
+    Q_DECLARE_TR_FUNCTIONS(ChatFiles)
+};
 
 /// A message as files know it, by the name that it has there.
 struct Foreign {
@@ -105,8 +107,8 @@ QString contentOf(const QJsonObject& content) {
         const QJsonObject object = part.toObject();
         if (part.isString()) parts << part.toString();
         else if (object[u"text"_s].isString()) parts << object[u"text"_s].toString();
-        else if (object[u"content_type"_s].toString().contains(u"image"_s)) parts << text("[image]");
-        else if (!object.isEmpty()) parts << text("[attachment]");
+        else if (object[u"content_type"_s].toString().contains(u"image"_s)) parts << ImportWords::tr("[image]");
+        else if (!object.isEmpty()) parts << ImportWords::tr("[attachment]");
     }
     parts.removeAll(QString());
     return parts.join(u"\n\n"_s);
@@ -160,8 +162,9 @@ WholeChat readLlamaUi(const QJsonObject& object) {
 }
 
 [[noreturn]] void refuse(const QString& why) {
-    throw Error(text("no chats could be read").toStdString(), why.toStdString(),
-                text("Choose a file that Hearth, ChatGPT (conversations.json) or llama.cpp's web interface has written")
+    throw Error(ImportWords::tr("no chats could be read").toStdString(), why.toStdString(),
+                ImportWords::tr(
+                    "Choose a file that Hearth, ChatGPT (conversations.json) or llama.cpp's web interface has written")
                     .toStdString());
 }
 
@@ -170,11 +173,11 @@ WholeChat readLlamaUi(const QJsonObject& object) {
 QList<WholeChat> readChats(const QByteArray& bytes) {
     QJsonParseError error;
     const QJsonDocument document = QJsonDocument::fromJson(bytes, &error);
-    if (document.isNull()) refuse(text("the file is not JSON: %1").arg(error.errorString()));
+    if (document.isNull()) refuse(ImportWords::tr("the file is not JSON: %1").arg(error.errorString()));
     QList<WholeChat> chats;
     const QJsonObject whole = document.object();
     if (whole[u"format"_s] == u"hearth-chats"_s) {
-        if (whole[u"version"_s].toInt() != 1) refuse(text("a newer version of Hearth wrote the file"));
+        if (whole[u"version"_s].toInt() != 1) refuse(ImportWords::tr("a newer version of Hearth wrote the file"));
         for (const QJsonValue& value : whole[u"chats"_s].toArray()) chats << readOwn(value.toObject());
     } else {
         const QJsonArray several = document.isArray() ? document.array() : QJsonArray{whole};
@@ -185,7 +188,7 @@ QList<WholeChat> readChats(const QByteArray& bytes) {
         }
     }
     chats.removeIf([](const WholeChat& one) { return one.messages.isEmpty(); });
-    if (chats.isEmpty()) refuse(text("there is no chat in the file"));
+    if (chats.isEmpty()) refuse(ImportWords::tr("there is no chat in the file"));
     const qint64 now = QDateTime::currentMSecsSinceEpoch();
     for (WholeChat& one : chats) {
         if (one.chat.created <= 0) one.chat.created = now;
@@ -197,7 +200,8 @@ QList<WholeChat> readChats(const QByteArray& bytes) {
 
 QList<WholeChat> importChats(const QString& path) {
     QFile file(path);
-    if (!file.open(QIODevice::ReadOnly)) refuse(text("%1 cannot be opened: %2").arg(path, file.errorString()));
+    if (!file.open(QIODevice::ReadOnly))
+        refuse(ImportWords::tr("%1 cannot be opened: %2").arg(path, file.errorString()));
     return readChats(file.readAll());
 }
 

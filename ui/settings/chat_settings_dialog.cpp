@@ -2,6 +2,8 @@
 
 #include <QDialogButtonBox>
 #include <QFormLayout>
+#include <QHBoxLayout>
+#include <QInputDialog>
 #include <QLabel>
 #include <QVBoxLayout>
 
@@ -38,10 +40,12 @@ std::optional<T> chosen(const QSpinBox* box) {
 
 }  // namespace
 
-ChatSettingsDialog::ChatSettingsDialog(const QString& system_prompt, const ReplyChoices& choices,
+ChatSettingsDialog::ChatSettingsDialog(Settings& settings, const QString& system_prompt, const ReplyChoices& choices,
                                        const ModelInfo* model, QWidget* parent)
     : QDialog(parent),
+      settings_(settings),
       prompt_(new QPlainTextEdit(system_prompt)),
+      delete_preset_(new QPushButton(tr("&Delete"))),
       preset_(new QComboBox),
       thinking_(new QComboBox),
       temperature_(number("temperature", 5, 0.05)),
@@ -58,7 +62,19 @@ ChatSettingsDialog::ChatSettingsDialog(const QString& system_prompt, const Reply
     prompt_->setPlaceholderText(tr("For example: You are a patient teacher. Answer in short sentences."));
     auto* label = new QLabel(tr("&System prompt: what the model is told before the chat begins"));
     label->setBuddy(prompt_);
-    preset_->addItems({tr("Choose …"), tr("As the model"), tr("Precise"), tr("Balanced"), tr("Creative")});
+    preset_->setObjectName(QStringLiteral("preset"));
+    fillPresets({});
+    auto* save = new QPushButton(tr("&Save as …"));
+    save->setObjectName(QStringLiteral("save_preset"));
+    save->setToolTip(tr("Keeps the system prompt and these numbers under a name."));
+    delete_preset_->setObjectName(QStringLiteral("delete_preset"));
+    for (QPushButton* button : {save, delete_preset_}) button->setAutoDefault(false);
+    connect(save, &QPushButton::clicked, this, &ChatSettingsDialog::askForName);
+    connect(delete_preset_, &QPushButton::clicked, this, &ChatSettingsDialog::deletePreset);
+    auto* presets = new QHBoxLayout;
+    presets->addWidget(preset_, 1);
+    presets->addWidget(save);
+    presets->addWidget(delete_preset_);
     thinking_->setObjectName(QStringLiteral("thinking"));
     thinking_->addItems({tr("as the model"), tr("on"), tr("off")});
     thinking_->setEnabled(model != nullptr && model->can_think);
@@ -67,7 +83,9 @@ ChatSettingsDialog::ChatSettingsDialog(const QString& system_prompt, const Reply
     for_model_->setObjectName(QStringLiteral("for_model"));
 
     auto* form = new QFormLayout;
-    form->addRow(tr("&Preset"), preset_);
+    auto* preset_label = new QLabel(tr("&Preset"));
+    preset_label->setBuddy(preset_);
+    form->addRow(preset_label, presets);
     form->addRow(tr("&Temperature"), temperature_);
     form->addRow(tr("Top-&p"), top_p_);
     form->addRow(tr("Top-&k"), top_k_);
@@ -102,7 +120,47 @@ void ChatSettingsDialog::show(const ReplyChoices& choices) {
     thinking_->setCurrentIndex(!choices.thinking ? 0 : *choices.thinking ? 1 : 2);
 }
 
+void ChatSettingsDialog::fillPresets(const QString& shown) {
+    preset_->clear();
+    preset_->addItems({tr("Choose …"), tr("As the model"), tr("Precise"), tr("Balanced"), tr("Creative")});
+    const QMap<QString, Settings::Preset> own = settings_.presets();
+    if (!own.isEmpty()) preset_->insertSeparator(preset_->count());
+    for (const QString& name : own.keys()) preset_->addItem(name, name);
+    preset_->setCurrentIndex(std::max(0, preset_->findData(shown.isEmpty() ? QVariant(0) : QVariant(shown))));
+    delete_preset_->setEnabled(!preset_->currentData().toString().isEmpty());
+}
+
+void ChatSettingsDialog::askForName() {
+    auto* dialog = new QInputDialog(this);
+    dialog->setObjectName(QStringLiteral("preset_name"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setWindowTitle(tr("Save a preset"));
+    dialog->setLabelText(tr("Its name; one that is there already is replaced:"));
+    dialog->setTextValue(preset_->currentData().toString());
+    connect(dialog, &QInputDialog::textValueSelected, this, &ChatSettingsDialog::savePreset);
+    dialog->open();
+}
+
+void ChatSettingsDialog::savePreset(const QString& name) {
+    const QString clean = name.simplified().left(80);
+    if (clean.isEmpty()) return;
+    settings_.setPreset(clean, Settings::Preset{choices().toJson(), systemPrompt().trimmed()});
+    fillPresets(clean);
+}
+
+void ChatSettingsDialog::deletePreset() {
+    settings_.setPreset(preset_->currentData().toString(), std::nullopt);
+    fillPresets({});
+}
+
 void ChatSettingsDialog::applyPreset(int number) {
+    const QString own = preset_->currentData().toString();
+    delete_preset_->setEnabled(!own.isEmpty());
+    if (!own.isEmpty()) {
+        const Settings::Preset preset = settings_.presets().value(own);
+        prompt_->setPlainText(preset.system_prompt);
+        return show(ReplyChoices::fromJson(preset.choices));
+    }
     ReplyChoices next = choices();
     next.top_k = {};
     next.min_p = {};

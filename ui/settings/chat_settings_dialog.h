@@ -5,8 +5,10 @@
 #include <QDialog>
 #include <QDoubleSpinBox>
 #include <QPlainTextEdit>
+#include <QPushButton>
 #include <QSpinBox>
 
+#include "ui/settings/settings.h"
 #include "ui/worker/types.h"
 
 namespace hearth::ui {
@@ -17,8 +19,8 @@ class ChatSettingsDialog : public QDialog {
 
 public:
     /// `model`: what is loaded, or null.
-    ChatSettingsDialog(const QString& system_prompt, const ReplyChoices& choices, const ModelInfo* model,
-                       QWidget* parent = nullptr);
+    ChatSettingsDialog(Settings& settings, const QString& system_prompt, const ReplyChoices& choices,
+                       const ModelInfo* model, QWidget* parent = nullptr);
 
     QString systemPrompt() const { return prompt_->toPlainText(); }
     ReplyChoices choices() const;
@@ -27,9 +29,15 @@ public:
 
 private:
     void show(const ReplyChoices& choices);
+    void fillPresets(const QString& shown);
     void applyPreset(int number);
+    void askForName();
+    void savePreset(const QString& name);
+    void deletePreset();
 
+    Settings& settings_;
     QPlainTextEdit* prompt_;
+    QPushButton* delete_preset_;
     QComboBox *preset_, *thinking_;
     QDoubleSpinBox *temperature_, *top_p_, *min_p_, *repeat_penalty_;
     QSpinBox *top_k_, *max_tokens_;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ui/theme.h"
+#include "ui/worker/machine.h"
 
 namespace hearth::ui {
 
@@ -35,13 +36,36 @@ public:
     /// Whether a notification tells that a long reply has ended while nobody looked.
     bool notifies() const;
     void setNotifies(bool notifies);
+    /// Whether the computer stays awake while something is computed.
+    bool staysAwake() const;
+    void setStaysAwake(bool stays);
+    /// Whether the window closes into an icon in the tray.
+    bool usesTray() const;
+    void setUsesTray(bool uses);
     /// What holds for new chats with a model, by its name: ReplyChoices as JSON, and a system prompt.
     QString modelChoices(const QString& model) const;
     QString modelSystemPrompt(const QString& model) const;
     void setModelDefaults(const QString& model, const QString& choices, const QString& system_prompt);
+    /// Where models live: what was chosen for a model by its name, or for all (an empty name); nothing = no choice.
+    std::optional<PlacementChoices> placement(const QString& model) const;
+    void setPlacement(const QString& model, const std::optional<PlacementChoices>& choices);
+    /// The first pages have been seen.
+    bool welcomed() const;
+    void setWelcomed(bool welcomed);
+    QByteArray windowState() const;
+    void setWindowState(const QByteArray& state);
+    /// Presets that somebody made, by name: ReplyChoices as JSON, and a system prompt.
+    struct Preset {
+        QString choices, system_prompt;
+    };
+    QMap<QString, Preset> presets() const;
+    void setPreset(const QString& name, const std::optional<Preset>& preset);
     /// The keys that somebody chose for an action, by its object name; nothing = those it was made with.
     std::optional<QKeySequence> shortcut(const QString& action) const;
     void setShortcut(const QString& action, const std::optional<QKeySequence>& keys);
+    /// Of the words; empty = the system's. Holds from the next start.
+    QString language() const;
+    void setLanguage(const QString& code);
     Theme theme() const;
     void setTheme(Theme theme);
 };

@@ -9,17 +9,23 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
+#include "ui/language.h"
+#include "ui/tray.h"
+
 namespace hearth::ui {
 
 SettingsDialog::SettingsDialog(Settings& settings, const QList<QAction*>& actions,
                                const QList<std::pair<QString, QString>>& folders, QWidget* parent)
     : QDialog(parent),
       settings_(settings),
+      language_(new QComboBox),
       theme_(new QComboBox),
       send_key_(new QComboBox),
       zoom_(new QSpinBox),
       threads_(new QSpinBox),
       notifies_(new QCheckBox(tr("&Tell me when a long reply ends and I look elsewhere"))),
+      awake_(new QCheckBox(tr("Keep the computer &awake while a model computes"))),
+      tray_(new QCheckBox(tr("Closing the &window leaves an icon in the tray"))),
       shortcuts_(new ShortcutsPage(actions)) {
     setObjectName(QStringLiteral("settings_dialog"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -39,6 +45,14 @@ SettingsDialog::SettingsDialog(Settings& settings, const QList<QAction*>& action
 }
 
 QWidget* SettingsDialog::makeGeneralPage() {
+    language_->setObjectName(QStringLiteral("language"));
+    language_->addItem(tr("as the system"), QString());
+    for (const Language& one : languages())
+        language_->addItem(
+            one.code == QStringLiteral("en") ? one.name : tr("%1 (begun; the rest is English)").arg(one.name),
+            one.code);
+    language_->setCurrentIndex(std::max(0, language_->findData(settings_.language())));
+    language_->setToolTip(tr("Holds from the next start of Hearth."));
     theme_->setObjectName(QStringLiteral("theme"));
     theme_->addItems({tr("as the system"), tr("light"), tr("dark")});
     theme_->setCurrentIndex(static_cast<int>(settings_.theme()));
@@ -58,13 +72,21 @@ QWidget* SettingsDialog::makeGeneralPage() {
     threads_->setValue(static_cast<int>(settings_.threads()));
     threads_->setToolTip(tr("Holds from the next model that is loaded."));
     notifies_->setChecked(settings_.notifies());
+    awake_->setObjectName(QStringLiteral("awake"));
+    awake_->setChecked(settings_.staysAwake());
+    tray_->setObjectName(QStringLiteral("tray"));
+    tray_->setChecked(settings_.usesTray());
     auto* page = new QWidget;
     auto* form = new QFormLayout(page);
+    form->addRow(tr("&Language"), language_);
     form->addRow(tr("&Colours"), theme_);
     form->addRow(tr("Text &size of chats"), zoom_);
     form->addRow(tr("&Messages are sent with"), send_key_);
     form->addRow(tr("T&hreads"), threads_);
     form->addRow(notifies_);
+    form->addRow(awake_);
+    if (Tray::isPossible()) form->addRow(tray_);
+    else tray_->setParent(page), tray_->hide();
     return page;
 }
 
@@ -94,11 +116,14 @@ QWidget* SettingsDialog::makeDataPage(const QList<std::pair<QString, QString>>& 
 }
 
 void SettingsDialog::apply() {
+    settings_.setLanguage(language_->currentData().toString());
     settings_.setTheme(static_cast<Theme>(theme_->currentIndex()));
     settings_.setZoom(zoom_->value());
     settings_.setSendKey(static_cast<SendKey>(send_key_->currentIndex()));
     settings_.setThreads(static_cast<uint>(threads_->value()));
     settings_.setNotifies(notifies_->isChecked());
+    settings_.setStaysAwake(awake_->isChecked());
+    settings_.setUsesTray(tray_->isChecked());
     shortcuts_->apply(settings_);
     Q_EMIT applied();
 }

@@ -29,9 +29,9 @@ private:
     void apply();
 
     Settings& settings_;
-    QComboBox *theme_, *send_key_;
+    QComboBox *language_, *theme_, *send_key_;
     QSpinBox *zoom_, *threads_;
-    QCheckBox* notifies_;
+    QCheckBox *notifies_, *awake_, *tray_;
     ShortcutsPage* shortcuts_;
 };
 

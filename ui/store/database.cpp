@@ -14,10 +14,12 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-QString text(const char* source) { return QCoreApplication::translate("Database", source); }
+struct DatabaseWords {
+    Q_DECLARE_TR_FUNCTIONS(Database)
+};
 
 [[noreturn]] void fail(const QString& why, const QString& next) {
-    throw Error(text("the chats cannot be kept").toStdString(), why.toStdString(), next.toStdString());
+    throw Error(DatabaseWords::tr("the chats cannot be kept").toStdString(), why.toStdString(), next.toStdString());
 }
 
 /// What a file may say that no version of the program writes becomes the nearest sensible value.
@@ -81,8 +83,8 @@ void Database::open() {
     connection_.setDatabaseName(path_);
     connection_.setConnectOptions(u"QSQLITE_BUSY_TIMEOUT=5000"_s);
     if (!connection_.open())
-        fail(text("%1 cannot be opened: %2").arg(path_, connection_.lastError().databaseText()),
-             text("See that the folder can be written to, then start Hearth again"));
+        fail(DatabaseWords::tr("%1 cannot be opened: %2").arg(path_, connection_.lastError().databaseText()),
+             DatabaseWords::tr("See that the folder can be written to, then start Hearth again"));
 }
 
 void Database::prepareToWrite(const Schema& schema) {
@@ -93,7 +95,8 @@ void Database::prepareToWrite(const Schema& schema) {
     run(u"PRAGMA synchronous = NORMAL"_s);
     QSqlQuery mode = run(u"PRAGMA journal_mode = WAL"_s);
     if (mode.next() && mode.value(0).toString() != u"wal"_s)
-        notes_ << text("The folder of the chats is on a drive that cannot keep a log, so a crash may cost the last seconds.");
+        notes_ << DatabaseWords::tr(
+            "The folder of the chats is on a drive that cannot keep a log, so a crash may cost the last seconds.");
     mode.finish();
     migrate(schema);
     run(u"DELETE FROM chat WHERE removed != 0"_s);
@@ -110,11 +113,14 @@ bool Database::damaged() {
 
 void Database::putAside() {
     connection_.close();
-    const QString aside = u"%1.damaged-%2"_s.arg(path_, QDateTime::currentDateTime().toString(u"yyyyMMdd-HHmmss-zzz"_s));
+    const QString aside =
+        u"%1.damaged-%2"_s.arg(path_, QDateTime::currentDateTime().toString(u"yyyyMMdd-HHmmss-zzz"_s));
     if (!QFile::rename(path_, aside))
-        fail(text("%1 is damaged and cannot be renamed").arg(path_), text("Move that file away, then start Hearth again"));
+        fail(DatabaseWords::tr("%1 is damaged and cannot be renamed").arg(path_),
+             DatabaseWords::tr("Move that file away, then start Hearth again"));
     for (const QString& tail : {u"-wal"_s, u"-shm"_s}) QFile::rename(path_ + tail, aside + tail);
-    notes_ << text("The file of your chats is damaged. It was put aside as %1, and a new one was begun.").arg(aside);
+    notes_ << DatabaseWords::tr("The file of your chats is damaged. It was put aside as %1, and a new one was begun.")
+                  .arg(aside);
     open();
 }
 
@@ -123,7 +129,8 @@ void Database::migrate(const Schema& schema) {
     const int version = asked.next() ? asked.value(0).toInt() : 0;
     asked.finish();
     if (version > schema.size() || version < 0)
-        fail(text("%1 was written by a newer version of Hearth").arg(path_), text("Use that version; nothing was changed"));
+        fail(DatabaseWords::tr("%1 was written by a newer version of Hearth").arg(path_),
+             DatabaseWords::tr("Use that version; nothing was changed"));
     if (version == schema.size()) return;
     if (version > 0) {
         const QString copy = u"%1.version-%2"_s.arg(path_).arg(version);
@@ -149,7 +156,8 @@ QSqlQuery Database::run(const QString& sql, const QVariantList& values) {
     good = good && query.exec();
     if (!good) {
         const QString why = query.lastError().databaseText();
-        fail(text("%1: %2").arg(path_, why), text("See that the drive is not full and can be written to"));
+        fail(DatabaseWords::tr("%1: %2").arg(path_, why),
+             DatabaseWords::tr("See that the drive is not full and can be written to"));
     }
     return query;
 }
@@ -168,8 +176,8 @@ void Database::commit() {
 
 QList<ChatRecord> Database::chats() {
     QList<ChatRecord> all;
-    QSqlQuery q = run(
-        u"SELECT id, folder, title, system_prompt, options, leaf, created, updated FROM chat WHERE removed = 0"_s);
+    QSqlQuery q =
+        run(u"SELECT id, folder, title, system_prompt, options, leaf, created, updated FROM chat WHERE removed = 0"_s);
     while (q.next())
         all.push_back({q.value(0).toLongLong(), q.value(1).toLongLong(), q.value(2).toString(), q.value(3).toString(),
                        q.value(4).toString(), q.value(5).toLongLong(), q.value(6).toLongLong(),
@@ -193,9 +201,10 @@ QHash<qint64, QString> Database::drafts() {
 
 QList<MessageRecord> Database::messages(qint64 chat) {
     QList<MessageRecord> all;
-    QSqlQuery q = run(u"SELECT id, chat, parent, role, state, author, text, thinking, notes, created, tokens, seconds,"
-                      " thinking_seconds, speed, rating FROM message WHERE chat = ? ORDER BY id"_s,
-                      {chat});
+    QSqlQuery q =
+        run(u"SELECT id, chat, parent, role, state, author, text, thinking, notes, created, tokens, seconds,"
+            " thinking_seconds, speed, rating FROM message WHERE chat = ? ORDER BY id"_s,
+            {chat});
     while (q.next()) {
         const QString notes = q.value(8).toString();
         all.push_back({.id = q.value(0).toLongLong(),
@@ -222,7 +231,9 @@ QList<SearchHit> Database::search(const QString& words) {
     QStringList indexed, like;
     for (const QString& word : words.split(u' ', Qt::SkipEmptyParts)) {
         if (word.size() >= 3) indexed << u'"' + QString(word).replace(u'"', u"\"\""_s) + u'"';
-        else like << u'%' + QString(word).replace(u'\\', u"\\\\"_s).replace(u'%', u"\\%"_s).replace(u'_', u"\\_"_s) + u'%';
+        else
+            like << u'%' + QString(word).replace(u'\\', u"\\\\"_s).replace(u'%', u"\\%"_s).replace(u'_', u"\\_"_s) +
+                        u'%';
     }
     if (indexed.isEmpty() && like.isEmpty()) return {};
     QString sql = indexed.isEmpty()
@@ -239,7 +250,7 @@ QList<SearchHit> Database::search(const QString& words) {
     }
     sql += u" ORDER BY m.id DESC LIMIT 2000"_s;
     QList<SearchHit> hits;
-    QHash<qint64, bool> seen;   // one hit a chat: its newest
+    QHash<qint64, bool> seen;  // one hit a chat: its newest
     for (QSqlQuery q = run(sql, values); q.next() && hits.size() < 200;) {
         const qint64 chat = q.value(0).toLongLong();
         if (seen.contains(chat)) continue;

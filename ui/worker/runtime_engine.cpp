@@ -8,6 +8,8 @@
 #include "engine/base/error.h"
 #include "engine/cpu/isa.h"
 #include "engine/runtime/conversation.h"
+#include "ui/worker/from_plan.h"
+#include "ui/worker/resident.h"
 
 namespace hearth::ui {
 namespace {
@@ -16,7 +18,9 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-QString text(const char* source) { return QCoreApplication::translate("RuntimeEngine", source); }
+struct EngineWords {
+    Q_DECLARE_TR_FUNCTIONS(RuntimeEngine)
+};
 
 QString fromStd(const std::string& s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
 
@@ -73,6 +77,7 @@ struct RuntimeEngine::Loaded {
     std::shared_ptr<runtime::Model> model;
     runtime::Conversation conversation;
     sampling::Parameters sampling;   ///< what the file recommends
+    quint64 resident_before = 0;     ///< bytes of this program in main memory before the model was loaded
 
     explicit Loaded(std::shared_ptr<runtime::Model> m)
         : model(m), conversation(std::move(m)), sampling(sampling::fromGguf(*model->description().file, {})) {}
@@ -80,6 +85,11 @@ struct RuntimeEngine::Loaded {
     Statistics statistics(const runtime::Generation& generation, uint32_t used) const {
         const runtime::GenerationStatistics& s = generation.statistics();
         Statistics now;
+        now.prompt_computed = s.prompt_tokens - std::min(s.prompt_tokens, s.reused_tokens);
+        now.prompt_seconds = s.prefill_s;
+        const auto& neurons = model->forward().measurements().neurons;
+        now.neurons = neurons.all;
+        now.neurons_computed = neurons.added;
         now.prompt_tokens = s.prompt_tokens;
         now.prompt_done =
             s.generated_tokens > 0
@@ -93,15 +103,31 @@ struct RuntimeEngine::Loaded {
     }
 };
 
+/// The longest context that the chosen budget of main memory leaves room for.
+static uint32_t contextFor(const QString& path, const LoadOptions& options) {
+    const PlacementChoices& chosen = options.placement;
+    if (options.ctx > 0) return options.ctx;
+    const auto memory = chosen.budgets.find(QStringLiteral("cpu"));
+    if (chosen.ctx > 0 || memory == chosen.budgets.end()) return chosen.ctx;
+    const auto description = model::Description::read(gguf::File::open(path.toStdString()));
+    const placement::Device cpu = placement::cpuDevice();
+    placement::Options plan;
+    plan.budget["cpu"] = memory.value();
+    return placement::plan(description, nullptr, {&cpu, 1}, plan).ctx;
+}
+
 RuntimeEngine::RuntimeEngine() = default;
 RuntimeEngine::~RuntimeEngine() = default;
 
 ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, std::stop_token stop) {
-    runtime::LoadOptions load{.ctx = options.ctx, .threads = options.threads};
+    const quint64 resident = residentBytes(),
+                  before = loaded_ ? std::min(resident, loaded_->resident_before) : resident;
+    runtime::LoadOptions load{.ctx = contextFor(path, options), .threads = options.threads};
     auto model = runtime::Model::load(path.toStdString(), load, stop);
     throwIfStopped(stop);
     auto fresh = std::make_unique<Loaded>(std::move(model));
     throwIfStopped(stop);
+    fresh->resident_before = before;
     loaded_ = std::move(fresh);
 
     const runtime::Model& m = *loaded_->model;
@@ -110,9 +136,10 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     info.path = path;
     info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
     info.device = QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
-                  (threads == 1 ? text("1 thread") : text("%1 threads").arg(threads));
+                  (threads == 1 ? EngineWords::tr("1 thread") : EngineWords::tr("%1 threads").arg(threads));
     info.bytes = m.plan().bytes("cpu");
     info.context = m.context();
+    info.plan = fromPlan(m.plan(), options.placement.budgets.value(QStringLiteral("cpu"), ~quint64{0}));
     info.can_think = !loaded_->conversation.chatTemplate().capabilities().thinking_switches.empty();
     info.count_tokens = [tokenizer = m.sharedTokenizer()](const QString& typed) {
         return static_cast<uint>(tokenizer->encode(typed.toStdString(), {.add_special = false}).size());
@@ -127,8 +154,9 @@ void RuntimeEngine::unload() { loaded_.reset(); }
 Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOptions& options, const Listener& listener,
                              std::stop_token stop) {
     if (!loaded_)
-        throw Error(text("nobody can answer").toStdString(), text("no model is loaded").toStdString(),
-                    text("Open a model file").toStdString());
+        throw Error(EngineWords::tr("nobody can answer").toStdString(),
+                    EngineWords::tr("no model is loaded").toStdString(),
+                    EngineWords::tr("Open a model file").toStdString());
     const auto begin = Clock::now();
     runtime::Conversation& conversation = loaded_->conversation;
     conversation.messages().clear();
@@ -143,6 +171,7 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
     reply.resume = options.resumes;
     // Old messages leave the prompt, in words, when they no longer fit; a reply itself ends where the context does.
     reply.generation.overflow = runtime::Overflow::shift;
+    loaded_->model->forward().measurements().reset(false);
     runtime::Generation& generation = conversation.begin(
         reply, [&listener](const text::Piece& piece) { listener.text({channelOf(piece.tag), fromStd(piece.text)}); });
 
@@ -166,6 +195,8 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
     outcome.statistics = loaded_->statistics(generation, positions);
     const runtime::Reply end = conversation.finish();
     outcome.statistics.seconds = secondsSince(begin);
+    if (const quint64 resident = residentBytes(); resident > loaded_->resident_before)
+        outcome.statistics.counted[QStringLiteral("cpu")] = resident - loaded_->resident_before;
     if (end.statistics.generated_tokens > 1 && end.statistics.decode_s > 0)
         outcome.statistics.tokens_per_s = (end.statistics.generated_tokens - 1) / end.statistics.decode_s;
     outcome.notes = fromStd(end.notes);

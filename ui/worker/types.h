@@ -7,12 +7,15 @@
 #include <functional>
 #include <optional>
 
+#include "ui/worker/machine.h"
+
 /// What the window asks the engine with and what comes back: plain values, so that no widget sees an engine type.
 namespace hearth::ui {
 
 struct LoadOptions {
     uint ctx = 0;      ///< positions; 0 = the file's, as far as memory goes
     uint threads = 0;  ///< 0 = physical performance cores
+    PlacementChoices placement = {};   ///< its ctx gives way to the one above
 };
 
 enum class Role { System, User, Assistant };
@@ -49,6 +52,7 @@ struct ModelInfo {
     QString device;         ///< what really computes, like "cpu, avx512, 2 threads"
     quint64 bytes = 0;      ///< that the plan holds on all devices
     uint context = 0;       ///< positions
+    Prediction plan = {};   ///< what was planned and is executed
     QStringList notes = {}; ///< sentences that the user should read
     bool can_think = false; ///< its template has a switch for thinking
     /// Tokens of a text; from any thread, at any time.
@@ -70,6 +74,11 @@ struct Statistics {
     double tokens_per_s = 0;  ///< of the last second while it runs, of the whole reply once it has ended
     double seconds = 0;  ///< since the request began
     uint context_used = 0, context = 0;  ///< positions
+    uint prompt_computed = 0;                 ///< tokens of the prompt that were not kept from before
+    double prompt_seconds = 0;                ///< that they took
+    quint64 neurons = 0, neurons_computed = 0;   ///< of layers that can skip some; 0 = none can
+    /// By device, the bytes that the system counts as held by what is loaded; only at the end.
+    QMap<QString, quint64> counted = {};
 };
 
 enum class End { Complete, TokenLimit, ContextFull };
