@@ -85,6 +85,7 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addContext(command, arguments.load);
     addBatchSize(command, arguments.load);
     addSparse(command, arguments.load);
+    addCards(command, arguments.planning);
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {
@@ -103,7 +104,12 @@ void addJson(CLI::App& command, bool& json) { command.add_flag("--json", json, "
 
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
-    auto model = runtime::Model::load(path, arguments.load);
+    runtime::LoadOptions load = arguments.load;
+    PlanningArguments planning = arguments.planning;
+    planning.threads = load.threads;
+    chooseDevices(planning, path, load);
+    auto model = runtime::Model::load(path, load);
+    for (const std::string& sentence : model->placementNotes()) note("warning: " + sentence);
     if (model->plan().limit.starts_with("main memory")) note("warning: " + model->plan().limit);
     return model;
 }
