@@ -5,9 +5,11 @@
 #include <vector>
 
 #include "engine/base/size.h"
+#include "app/cli/sparse_words.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
 #include "engine/base/error.h"
+#include "engine/model/activation.h"
 
 namespace hearth::cli {
 namespace {
@@ -16,12 +18,6 @@ namespace fs = std::filesystem;
 
 const std::map<std::string, cpu::KvType> kv_names{
     {"f16", cpu::KvType::f16}, {"f32", cpu::KvType::f32}, {"q8_0", cpu::KvType::q8_0}};
-const std::map<std::string, sparse::Mode> sparse_names{{"auto", sparse::Mode::automatic},
-                                                       {"off", sparse::Mode::off},
-                                                       {"all", sparse::Mode::all},
-                                                       {"exact", sparse::Mode::exact},
-                                                       {"predict", sparse::Mode::predict}};
-
 /// An option whose value is one of the words of `names`.
 template <typename T>
 CLI::Option* addChoice(CLI::App& command, const std::string& flags, T& value, const std::map<std::string, T>& names,
@@ -75,8 +71,49 @@ void addBatchSize(CLI::App& command, runtime::LoadOptions& load) {
 }
 
 void addSparse(CLI::App& command, runtime::LoadOptions& load) {
-    addChoice(command, "--sparse", load.sparse, sparse_names,
-              "What is done with zeros in the feed-forward (default auto)");
+    addSparseMode(command, "--sparse", "What is done with zeros in the feed-forward (default auto)",
+                  [&load](const sparse::Choice& choice) {
+                      const float held = load.sparse.max_loss;
+                      load.sparse = choice;
+                      load.sparse.max_loss = held;
+                  });
+    command
+        .add_option("--max-loss", load.sparse.max_loss,
+                    "With predict and threshold: hold the lost share of the feed-forward's output below this while running")
+        ->check(CLI::Range(1e-4f, 0.9f).description(""))
+        ->type_name("SHARE");
+}
+
+void addActivation(CLI::App& command, runtime::LoadOptions& load) {
+    command
+        .add_option_function<std::string>(
+            "--activation",
+            [&load](const std::string& word) {
+                load.activation = model::activationByName(word);
+                if (!load.activation)
+                    refuseArgument("--activation", "\"" + word + "\" is none of silu|gelu|relu|relu2|drelu");
+            },
+            "Which activation the feed-forward has, where the file is silent or wrong")
+        ->type_name("silu|gelu|relu|relu2|drelu");
+    command
+        .add_option("--relu-threshold", load.relu_threshold,
+                    "Gates below this count as zero (FATReLU, for ProSparse models; default 0)")
+        ->check(CLI::Range(0.0f, 1e3f).description(""))
+        ->type_name("T");
+}
+
+void addSparseMode(CLI::App& command, const std::string& flag, const std::string& text,
+                   std::function<void(const sparse::Choice&)> take) {
+    command
+        .add_option_function<std::string>(
+            flag,
+            [flag, take = std::move(take)](const std::string& word) {
+                const auto choice = parseSparse(word);
+                if (!choice) refuseArgument(flag, "\"" + word + "\" is none of " + sparse_words);
+                take(*choice);
+            },
+            text)
+        ->type_name(sparse_words);
 }
 
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional) {
@@ -86,6 +123,7 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addBatchSize(command, arguments.load);
     addSparse(command, arguments.load);
     addCards(command, arguments.planning);
+    addActivation(command, arguments.load);
 }
 
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text) {
@@ -114,13 +152,16 @@ std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments) {
     return model;
 }
 
-void printWarnings(const runtime::Model& model) {
-    for (const std::string& warning : model.warnings()) note("warning: " + warning);
+void keepProfile(runtime::Model& model) {
+    try {
+        model.keepProfile();
+    } catch (const Error& error) {
+        note(std::string("the profile was not kept: ") + error.what());
+    }
 }
 
-size_t mostWithLogits(runtime::Model& model) {
-    const size_t fitting = (size_t{256} << 20) / (model.description().vocabulary * sizeof(float));
-    return std::clamp<size_t>(fitting, 1, model.forward().maxBatch());
+void printWarnings(const runtime::Model& model) {
+    for (const std::string& warning : model.warnings()) note("warning: " + warning);
 }
 
 fs::path starterModel() { return app::starterModel(); }

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,12 +21,17 @@ struct ModelArguments {
 
 /// MODEL as the first argument, or -m. Where it is `optional`, the starter model stands in.
 void addModelPath(CLI::App& command, std::string& path, bool optional = false);
-/// That, -t, -c, -b, --kv, --sparse, --vram-budget and --gpu.
+/// That, -t, -c, -b, --kv, --sparse, --activation, --vram-budget, --gpu and --disable-gpu-index.
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional = false);
 void addThreads(CLI::App& command, unsigned& threads);
 void addContext(CLI::App& command, runtime::LoadOptions& load);
 void addBatchSize(CLI::App& command, runtime::LoadOptions& load);
 void addSparse(CLI::App& command, runtime::LoadOptions& load);
+/// --activation and --relu-threshold.
+void addActivation(CLI::App& command, runtime::LoadOptions& load);
+/// Another option that takes such a mode.
+void addSparseMode(CLI::App& command, const std::string& flag, const std::string& text,
+                   std::function<void(const sparse::Choice&)> take);
 /// An option that takes a size (size.h).
 void addSize(CLI::App& command, const std::string& flag, std::optional<uint64_t>& bytes, const std::string& text);
 /// --json
@@ -34,12 +40,10 @@ void addJson(CLI::App& command, bool& json);
 /// Loads what the arguments name (the starter model where they name none) and prints what the user should know about it
 /// on standard error. Throws Error.
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments);
+/// Adds the neurons that fired to the model's profile, where they were counted; a disk that refuses is no reason to fail.
+void keepProfile(runtime::Model& model);
 /// The warnings of a file and of its vocabulary, on standard error.
 void printWarnings(const runtime::Model& model);
-
-/// Most tokens of a pass that asks for the logits of all of them: their rows (a MiB each where the vocabulary has 262,144
-/// tokens) are kept to some hundred MiB.
-size_t mostWithLogits(runtime::Model& model);
 
 /// The model that comes with Hearth: in HEARTH_DATA_DIR, where it was installed, or in the source folder. Throws Error.
 std::filesystem::path starterModel();

@@ -96,7 +96,7 @@ nlohmann::ordered_json measure(const Arguments& arguments) {
     const uint64_t per_token = model->plan().bytes_per_token;
     const uint64_t saved = measurements.neurons.bytes_saved / arguments.generate;
     const double decode_tps = arguments.generate / decoded.total;
-    const uint64_t needed = per_token - std::min(per_token, saved);
+    const uint64_t needed = per_token - std::min(per_token, saved) + measurements.neurons.bytes_added / arguments.generate;
     nlohmann::ordered_json report{{"prefill_tps", arguments.prompt / prefill},
                                   {"decode_tps", decode_tps},
                                   {"decode_median_tps", 1 / decoded.median},
@@ -105,6 +105,7 @@ nlohmann::ordered_json measure(const Arguments& arguments) {
     if (measurements.neurons.all > 0)
         report["neurons_skipped"] =
             1 - static_cast<double>(measurements.neurons.added) / static_cast<double>(measurements.neurons.all);
+    if (const sparse::LossControl& loss = model->forward().loss(); loss.checks() > 0) report["lost_share"] = loss.lost();
     report["bandwidth"] = bandwidth;
     report["threads"] = model->pool().threads();
     report["isa"] = cpu::isaName(cpu::activeIsa());

@@ -57,6 +57,8 @@ public:
         }
     }
 
+    runtime::Model& model() { return conversation_.model(); }
+
 private:
     void leave() {
         if (interactive_) print("\n");
@@ -151,9 +153,14 @@ void addChat(CLI::App& app) {
     auto* command = app.add_subcommand("chat", "Talk with a model in the terminal");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model, true);
+    arguments->model.load.count_neurons = true;
     addReplyArguments(*command, arguments->reply);
     command->footer("In the conversation:\n" + std::string(help));
-    command->callback([arguments] { Chat(*arguments).loop(); });
+    command->callback([arguments] {
+        Chat chat(*arguments);
+        chat.loop();
+        keepProfile(chat.model());
+    });
 }
 
 }  // namespace hearth::cli

@@ -9,6 +9,7 @@ namespace hearth::cli {
 
 void addBatch(CLI::App& app);
 void addBench(CLI::App& app);
+void addCalibrate(CLI::App& app);
 void addChat(CLI::App& app);
 void addDequantize(CLI::App& app);
 void addDetokenize(CLI::App& app);
@@ -17,6 +18,7 @@ void addInspect(CLI::App& app);
 void addLogits(CLI::App& app);
 void addPerplexity(CLI::App& app);
 void addPlan(CLI::App& app);
+void addProfile(CLI::App& app);
 void addQuantize(CLI::App& app);
 void addRun(CLI::App& app);
 void addSelftest(CLI::App& app);

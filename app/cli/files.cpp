@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "app/data_folder.h"
 #include "engine/base/error.h"
 
 namespace hearth::cli {
@@ -37,6 +38,10 @@ std::string readFile(const std::filesystem::path& path) {
     const Descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (file.number < 0) throw Error("cannot open " + path.string(), std::strerror(errno));
     return readAll(file.number, path.string());
+}
+
+std::string readTextToLearnFrom(const std::string& named) {
+    return readFile(named.empty() ? app::dataFile("calibration/text.txt") : std::filesystem::path(named));
 }
 
 std::string readStandardInput() { return readAll(STDIN_FILENO, "the standard input"); }

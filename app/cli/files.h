@@ -11,6 +11,8 @@ namespace hearth::cli {
 
 /// A whole file, possibly empty. Throws Error: missing, a directory, not readable.
 std::string readFile(const std::filesystem::path& path);
+/// The file that is named, or, where none is, the text that comes with Hearth for models to read (resources/calibration).
+std::string readTextToLearnFrom(const std::string& named);
 /// All of standard input.
 std::string readStandardInput();
 /// Ids separated by commas or white space. Throws Error naming the first that is none.

@@ -8,6 +8,7 @@
 #include "engine/base/size.h"
 #include "app/cli/terminal.h"
 #include "engine/base/error.h"
+#include "engine/model/activation.h"
 #include "engine/cpu/isa.h"
 #include "engine/text/vocabulary.h"
 
@@ -66,6 +67,7 @@ void describeModel(const Arguments& arguments, const std::shared_ptr<const gguf:
     report["layers"] = d.layers;
     report["width"] = d.width;
     report["context"] = d.context;
+    report["activation"] = model::activationName(d.architecture.activation);
     if (d.experts.count > 0) report["experts"] = {{"count", d.experts.count}, {"used", d.experts.used}};
     if (d.window > 0) report["window"] = d.window;
     const placement::Plan plan = runtime::Model::planFor(d, arguments.load);

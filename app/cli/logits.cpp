@@ -4,6 +4,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/terminal.h"
 #include "engine/base/error.h"
+#include "engine/runtime/evaluate.h"
 #include "engine/runtime/session.h"
 
 namespace hearth::cli {
@@ -24,7 +25,7 @@ void writeLogits(const Arguments& arguments) {
     model->pool().setStop(work.token());
     Progress progress("computing");
     const uint32_t vocabulary = model->description().vocabulary;
-    const size_t most = mostWithLogits(*model);
+    const size_t most = runtime::mostWithLogits(*model);
     Matrix<float> logits;
     for (size_t at = 0; at < tokens.size(); at += most) {
         progress.show(static_cast<double>(at) / static_cast<double>(tokens.size()));

@@ -26,6 +26,8 @@ void addCommands(CLI::App& app) {
     addDevices(app);
     addBench(app);
     addPerplexity(app);
+    addCalibrate(app);
+    addProfile(app);
     addQuantize(app);
     addTokenize(app);
     addDetokenize(app);

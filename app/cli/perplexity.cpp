@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -7,8 +6,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/files.h"
 #include "app/cli/interrupt.h"
+#include "app/cli/sparse_words.h"
 #include "app/cli/terminal.h"
-#include "engine/base/error.h"
+#include "engine/runtime/evaluate.h"
 
 namespace hearth::cli {
 namespace {
@@ -16,65 +16,40 @@ namespace {
 struct Arguments {
     ModelArguments model;
     std::string text_file;
+    std::optional<sparse::Choice> against;
     bool json = false;
 };
 
-/// −ln of the probabilities that the model gave, and their mean as a perplexity with its standard error.
-class Surprise {
-public:
-    void add(std::span<const float> logits, int32_t token) {
-        const double most = *std::ranges::max_element(logits);
-        double sum = 0;
-        for (const float l : logits) sum += std::exp(l - most);
-        const double nll = std::log(sum) + most - logits[static_cast<size_t>(token)];
-        ++count_;
-        sum_ += nll;
-        squares_ += nll * nll;
-    }
-    size_t count() const { return count_; }
-    double perplexity() const { return std::exp(sum_ / static_cast<double>(count_)); }
-    /// Of the mean, carried over to the perplexity: d exp(m) = exp(m) dm.
-    double error() const {
-        if (count_ < 2) return 0;
-        const double n = static_cast<double>(count_), mean = sum_ / n;
-        return perplexity() * std::sqrt(std::max(0.0, squares_ / n - mean * mean) / (n - 1));
-    }
-
-private:
-    size_t count_ = 0;
-    double sum_ = 0, squares_ = 0;
-};
-
-/// Scores the second half of a window; the first half is what the model has read before.
-void scoreWindow(runtime::Model& model, std::span<const int32_t> window, Surprise& surprise) {
-    const auto sequence = model.newSequence();
-    const size_t first = window.size() / 2, most = mostWithLogits(model);
-    Matrix<float> logits;
-    for (size_t at = 0; at < window.size() - 1;) {
-        const bool scored = at >= first;
-        const size_t n = std::min(most, (scored ? window.size() - 1 : first) - at);
-        const model::Part part{sequence.get(), window.subspan(at, n),
-                               scored ? model::Part::Logits::all : model::Part::Logits::none};
-        logits.resize(scored ? n : 0, model.description().vocabulary);
-        model.forward().run({&part, 1}, logits.view());
-        for (size_t i = 0; scored && i < n; ++i) surprise.add(logits.view().rowSpan(i), window[at + i + 1]);
-        at += n;
-    }
-}
-
-void report(const Surprise& surprise, const Arguments& arguments, size_t windows, uint32_t window) {
+void report(const runtime::Evaluation& e, const Arguments& arguments) {
     if (arguments.json) {
-        const nlohmann::ordered_json json{{"perplexity", surprise.perplexity()},
-                                          {"error", surprise.error()},
-                                          {"tokens", surprise.count()},
-                                          {"windows", windows},
-                                          {"ctx", window}};
+        nlohmann::ordered_json json{{"perplexity", e.perplexity.value},
+                                    {"error", e.perplexity.error},
+                                    {"tokens", e.tokens},
+                                    {"windows", e.windows},
+                                    {"ctx", e.window}};
+        if (e.against)
+            json["against"] = {{"sparse", sparseWord(*arguments.against)},
+                               {"perplexity", e.against->perplexity.value},
+                               {"error", e.against->perplexity.error},
+                               {"kl", e.against->divergence.value},
+                               {"kl_error", e.against->divergence.error},
+                               {"top_agreement", e.against->agreement.value},
+                               {"top_agreement_error", e.against->agreement.error}};
         return print(json.dump() + "\n");
     }
-    char text[128];
-    std::snprintf(text, sizeof text, "%.4f ± %.4f  (%zu tokens scored in %zu windows of %u)\n", surprise.perplexity(),
-                  surprise.error(), surprise.count(), windows, window);
-    print(text);
+    char text[320];
+    std::snprintf(text, sizeof text, "%.4f ± %.4f  (%zu tokens scored in %zu windows of %u)\n", e.perplexity.value,
+                  e.perplexity.error, e.tokens, e.windows, e.window);
+    std::string lines = text;
+    if (e.against) {
+        std::snprintf(text, sizeof text,
+                      "%s: %.4f ± %.4f\nKL to it: %.6f ± %.6f nats a token\nsame top token: %.2f ± %.2f %%\n",
+                      sparseWord(*arguments.against).c_str(), e.against->perplexity.value, e.against->perplexity.error,
+                      e.against->divergence.value, e.against->divergence.error, 100 * e.against->agreement.value,
+                      100 * e.against->agreement.error);
+        lines += text;
+    }
+    print(lines);
 }
 
 void perplexity(const Arguments& arguments) {
@@ -84,31 +59,18 @@ void perplexity(const Arguments& arguments) {
     with_context.load.batch = std::min(with_context.load.batch, with_context.load.ctx);
     const auto model = loadModel(with_context);
     printWarnings(*model);
-    const text::Token bos = model->vocabulary().addBos() ? model->vocabulary().special().bos : text::kNoToken;
-    const std::vector<int32_t> tokens = model->tokenizer().encode(text, {.add_special = false});
-    if (tokens.size() < 8)
-        throw Error("cannot measure on this text", "it has only " + std::to_string(tokens.size()) + " tokens");
-    // Every window begins like a text; the mark takes the place of a token of text.
-    const size_t marks = bos == text::kNoToken ? 0 : 1;
-    const size_t each = std::min<size_t>(with_context.load.ctx - marks, tokens.size());
-    const size_t windows = tokens.size() / each;
+    const auto windows = runtime::windowsOf(*model, text, with_context.load.ctx);
     const InterruptibleWork work;
     model->pool().setStop(work.token());
     Progress progress("perplexity");
-    Surprise surprise;
-    std::vector<int32_t> window;
-    for (size_t w = 0; w < windows; ++w) {
-        window.clear();
-        if (marks > 0) window.push_back(bos);
-        window.insert(window.end(), tokens.begin() + static_cast<std::ptrdiff_t>(w * each),
-                      tokens.begin() + static_cast<std::ptrdiff_t>((w + 1) * each));
-        scoreWindow(*model, window, surprise);
-        char so_far[48];
-        std::snprintf(so_far, sizeof so_far, "%.3f ± %.3f", surprise.perplexity(), surprise.error());
-        progress.show(static_cast<double>(w + 1) / static_cast<double>(windows), so_far);
-    }
+    const runtime::Evaluation evaluation = runtime::evaluate(
+        *model, windows, arguments.model.load.sparse, arguments.against, [&](const runtime::Evaluation& so_far) {
+            char words[48];
+            std::snprintf(words, sizeof words, "%.3f ± %.3f", so_far.perplexity.value, so_far.perplexity.error);
+            progress.show(static_cast<double>(so_far.windows) / static_cast<double>(windows.size()), words);
+        });
     progress.clear();
-    report(surprise, arguments, windows, static_cast<uint32_t>(window.size()));
+    report(evaluation, arguments);
 }
 
 }  // namespace
@@ -118,6 +80,8 @@ void addPerplexity(CLI::App& app) {
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model);
     command->add_option("--text-file", arguments->text_file, "The text")->required()->type_name("FILE");
+    addSparseMode(*command, "--against", "Compare with this mode: also its perplexity, KL and how often the top token agrees",
+                  [arguments](const sparse::Choice& choice) { arguments->against = choice; });
     addJson(*command, arguments->json);
     command->footer(
         "The text is cut into windows of --ctx tokens (default 512), one after another; what is left at its end is "

@@ -27,7 +27,9 @@ placement::ModelShape modelOf(const Arguments& arguments) {
     if (arguments.shape.empty()) {
         placement::ModelShape model;
         model.description = model::Description::read(gguf::File::open(arguments.path));
-        model.activity = placement::assumedActivity(model.description);
+        const auto profile = sparse::Profile::open(sparse::identityOf(*model.description.file), sparse::Sidecars());
+        model.activity = profile ? placement::activityFrom(model.description, *profile)
+                                 : placement::assumedActivity(model.description);
         return model;
     }
     const size_t end = arguments.shape.rfind(".json");
@@ -144,7 +146,7 @@ void showPlan(const Arguments& arguments) {
     placement::Options options{.ctx = arguments.load.ctx,
                                .batch = arguments.load.batch,
                                .kv = arguments.load.kv,
-                               .sparse = arguments.load.sparse,
+                               .sparse = arguments.load.sparse.mode,
                                .depth = arguments.depth};
     applyBudgets(arguments.planning, devices, options);
     const placement::Plan plan = placement::plan(model.description, model.activity, devices, options);

@@ -40,6 +40,7 @@ void quantize(Arguments& arguments) {
     convert::quantizeFile(arguments.in, arguments.out, arguments.options, pool);
     progress.clear();
     note(arguments.out + ": " + formatSize(std::filesystem::file_size(arguments.out)));
+    if (const std::string predictor = convert::predictorNote(arguments.out); !predictor.empty()) note(predictor);
 }
 
 }  // namespace

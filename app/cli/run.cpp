@@ -62,6 +62,7 @@ void run(const Arguments& arguments) {
     printWarnings(*model);
     const runtime::EndReason reason =
         arguments.raw ? continuePrompt(model, arguments, prompt) : answerPrompt(model, arguments, prompt);
+    keepProfile(*model);
     if (reason == runtime::EndReason::stopped) throw Stopped();
     // Whoever asked for so many tokens knows why the answer ends.
     if (reason == runtime::EndReason::context_full) note(endSentence(reason));
@@ -73,6 +74,7 @@ void addRun(CLI::App& app) {
     auto* command = app.add_subcommand("run", "Answer one prompt and print only the answer");
     auto arguments = std::make_shared<Arguments>();
     addModelArguments(*command, arguments->model, true);
+    arguments->model.load.count_neurons = true;
     auto* prompt = command->add_option("-p,--prompt", arguments->prompt, "The prompt (default: standard input)")
                        ->type_name("TEXT");
     command->add_option("--prompt-file", arguments->prompt_file, "A file with the prompt")

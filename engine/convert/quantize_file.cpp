@@ -212,4 +212,12 @@ void quantizeFile(const std::filesystem::path& source, const std::filesystem::pa
     converter.report({});
 }
 
+std::string predictorNote(const std::filesystem::path& path) {
+    const auto file = gguf::File::open(path);
+    const gguf::Tensor *in = file->find("blk.0.fc1.weight"), *out = file->find("blk.0.fc2.weight");
+    if (in == nullptr || out == nullptr) return {};
+    return "the predictor is kept: fc1 as " + std::string(gguf::typeInfo(in->type).name) + ", fc2 as " +
+           std::string(gguf::typeInfo(out->type).name);
+}
+
 }  // namespace hearth::convert

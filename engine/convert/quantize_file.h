@@ -37,6 +37,9 @@ struct QuantizeOptions {
     std::function<uint64_t(const std::filesystem::path& folder)> free_bytes = {};
 };
 
+/// What a file has to say about how it was converted: the types of a PowerInfer file's predictor, or nothing.
+std::string predictorNote(const std::filesystem::path& file);
+
 /// Writes the model of `source` (any shard of a split set; the result is one file) to `target`, its tensors converted as
 /// planTypes() says, all keys kept but general.file_type and general.quantization_version, which are set. The bytes written
 /// depend on the source and the options alone, not on the number of threads.

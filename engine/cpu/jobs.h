@@ -11,7 +11,7 @@ namespace hearth::cpu {
 /// and their rounding would be most of the noise of all (Dettmers et al., LLM.int8(), 2022, section 3).
 constexpr size_t kXBlock = 32;
 constexpr int kFine = 254;          ///< so that both codes lie in −127 … 127
-constexpr float kFineFrom = 3.5f;   ///< largest magnitude of a block / root mean square of its row
+constexpr float kFineFrom = 4.0f;   ///< largest magnitude of a block / root mean square of its row
 struct alignas(64) XBlock {
     int8_t codes[kXBlock];
     float scale;
@@ -71,6 +71,22 @@ struct AddRowsJob {
     size_t tokens = 1;
     float* sums = nullptr;
     size_t sums_stride = 0;
+    Ahead ahead;
+};
+
+/// sums [outputs] += what listed neurons add, from a down-projection that is regrouped by neuron (sparse/regrouped.h): for
+/// each group of neurons that shares scales, in order, sum = fma(scale, Σ coefficient · code, sum), then, in types with a
+/// minimum, sum = fma(±minimum, Σ coefficient, sum). The inner sums begin at +0 and take the group's listed neurons in their
+/// order, code by fma. A list must not end inside a group that has more listed neurons.
+struct AddRegroupedJob {
+    const uint8_t *codes = nullptr, *scales = nullptr, *common = nullptr;
+    size_t code_row_bytes = 0, scale_row_bytes = 0, common_row_bytes = 0;
+    size_t group = 0, common_group = 0;
+    size_t outputs = 0;
+    const uint32_t* rows = nullptr;        ///< ascending
+    size_t count = 0;
+    const float* coefficients = nullptr;   ///< of listed neuron i at [i]
+    float* sums = nullptr;
     Ahead ahead;
 };
 

@@ -51,14 +51,17 @@ size_t attendScratch(const Attention& job);
 using ProductKernel = void (*)(const ProductJob& job);
 using ListedKernel = void (*)(const ListedJob& job);
 using AddRowsKernel = void (*)(const AddRowsJob& job);
+using AddRegroupedKernel = void (*)(const AddRegroupedJob& job);
 struct Products {
-    /// n a multiple of 32; a block of low codes goes `low` blocks behind its block
-    void (*roundRow)(const float* x, size_t n, XBlock* out, size_t low);
+    /// n a multiple of 32; a block that reaches `fine_from` times the root mean square of the row gets a block of low codes,
+    /// `low` blocks behind it
+    void (*roundRow)(const float* x, size_t n, float fine_from, XBlock* out, size_t low);
     ProductKernel (*product)(gguf::Type type);                ///< nullptr for a type without products
     size_t (*scratch)(size_t tokens, size_t cols);            ///< bytes of ProductJob::scratch, to be aligned to 64
     size_t lanes;                                             ///< rows that are computed together
     ListedKernel (*listed)(gguf::Type type);                  ///< nullptr for a type without products
     AddRowsKernel (*addRows)(gguf::Type type);                ///< nullptr for a type whose rows are decoded first
+    AddRegroupedKernel (*addRegrouped)(gguf::Type type);      ///< nullptr for a type that is not made of blocks
 };
 
 struct Kernels {

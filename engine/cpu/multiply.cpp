@@ -9,8 +9,9 @@
 
 namespace hearth::cpu {
 
-void Activations::set(MatrixView<const float> x) {
+void Activations::set(MatrixView<const float> x, float fine_from) {
     x_ = x;
+    fine_from_ = fine_from;
     rounded_ = false;
 }
 
@@ -93,7 +94,8 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
     const auto round = [&](size_t i) {
         const MatrixView<const float> view = rows[i].x->values();
         XBlock* blocks = ActivationsAccess::blocks(*rows[i].x).data() + rows[i].row * (view.cols / kXBlock);
-        kernels.products->roundRow(view.row(rows[i].row), view.cols, blocks, view.rows * (view.cols / kXBlock));
+        kernels.products->roundRow(view.row(rows[i].row), view.cols, ActivationsAccess::fineFrom(*rows[i].x), blocks,
+                                   view.rows * (view.cols / kXBlock));
     };
     if (values <= kAlone) {
         for (size_t i = 0; i < rows.size(); ++i) round(i);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <stdexcept>
 #include <vector>
 
@@ -41,64 +42,112 @@ private:
     std::atomic<bool> busy_ = false;
 };
 
-/// One hand-out: pieces are chunks of neuron numbers.
-class NeuronPass {
+/// One feed-forward: chunks of its neuron numbers, in any order, by any thread.
+class NeuronSet {
 public:
-    NeuronPass(const Kernels& kernels, const Neurons& neurons, unsigned threads, float* out)
+    /// `parts`: [chunks, outputs]; `added` counts the rows of the down-projection.
+    NeuronSet(const Kernels& kernels, const Neurons& neurons, float* parts, std::atomic<uint64_t>& added)
         : kernels_(kernels),
           n_(neurons),
-          chunks_((neurons.down.rows + kNeuronChunk - 1) / kNeuronChunk),
-          parts_(scratch(chunks_ * neurons.down.cols)),
-          sum_(*kernels.ops, parts_, chunks_, out, neurons.down.cols),
-          ranges_(chunks_, threads) {
-        if (n_.up.data == nullptr) return;
-        up_kernel_ = listedKernel(kernels, n_.up.type);
-        up_ = listedJob(n_.up, *n_.x);
+          added_(added),
+          outputs_(neurons.outputs()),
+          parts_(parts),
+          sum_(*kernels.ops, parts, chunksOf(neurons), neurons.out, outputs_) {
+        if (n_.up.data != nullptr) {
+            up_kernel_ = listedKernel(kernels, n_.up.type);
+            up_ = listedJob(n_.up, *n_.x, n_.x_row);
+        }
+        if (n_.down.data == nullptr) prepareRegrouped();
     }
 
-    size_t chunks() const { return chunks_; }
+    static size_t chunksOf(const Neurons& n) { return (n.neurons() + kNeuronChunk - 1) / kNeuronChunk; }
 
-    void chunk(unsigned thread) {
-        const size_t c = ranges_.take(thread).piece, cols = n_.down.cols;
-        float* sums = parts_ + c * cols;
-        std::fill_n(sums, cols, 0.0f);
-        auto first = std::ranges::lower_bound(n_.list, static_cast<uint32_t>(c * kNeuronChunk));
-        const auto end = std::lower_bound(first, n_.list.end(), static_cast<uint32_t>((c + 1) * kNeuronChunk));
-        while (first != end) {
-            const auto count = std::min<std::ptrdiff_t>(kListedRows, end - first);
-            group(static_cast<size_t>(first - n_.list.begin()), static_cast<size_t>(count), sums);
-            first += count;
+    void chunk(size_t c) {
+        float* sums = parts_ + c * outputs_;
+        std::fill_n(sums, outputs_, 0.0f);
+        const auto begin = std::ranges::lower_bound(n_.list, static_cast<uint32_t>(c * kNeuronChunk));
+        const auto last = std::lower_bound(begin, n_.list.end(), static_cast<uint32_t>((c + 1) * kNeuronChunk));
+        const auto end = static_cast<size_t>(last - n_.list.begin());
+        for (auto at = static_cast<size_t>(begin - n_.list.begin()); at < end;) {
+            const size_t count = together(at, end);
+            group(at, count, sums);
+            at += count;
         }
         sum_.ready(c);
     }
 
 private:
-    static float* scratch(size_t n) {
-        thread_local std::vector<float> sums;
-        if (sums.size() < n) sums.resize(n);
-        return sums.data();
+    void prepareRegrouped() {
+        const RegroupedWeight& r = n_.regrouped;
+        regrouped_kernel_ = kernels_.products->addRegrouped(r.type);
+        if (regrouped_kernel_ == nullptr || r.group == 0 || kNeuronChunk % r.group != 0)
+            throw std::logic_error("cpu::multiplyNeurons: a regrouped weight of no block type");
+        regrouped_.codes = reinterpret_cast<const uint8_t*>(r.codes);
+        regrouped_.scales = reinterpret_cast<const uint8_t*>(r.scales);
+        regrouped_.common = reinterpret_cast<const uint8_t*>(r.common);
+        regrouped_.code_row_bytes = r.code_row_bytes;
+        regrouped_.scale_row_bytes = r.scale_row_bytes;
+        regrouped_.common_row_bytes = r.common_row_bytes;
+        regrouped_.group = r.group;
+        regrouped_.common_group = r.common_group;
+        regrouped_.outputs = r.outputs;
+    }
+
+    /// How many entries of the list are in work at once: some, and with shared scales all of a group.
+    size_t together(size_t at, size_t end) const {
+        size_t count = std::min(kListedRows, end - at);
+        if (regrouped_kernel_ == nullptr) return count;
+        const auto groupOf = [&](size_t i) { return n_.list[i] / regrouped_.group; };
+        while (at + count < end && groupOf(at + count) == groupOf(at + count - 1)) ++count;
+        return count;
+    }
+
+    const uint8_t* downRows() const {
+        return regrouped_kernel_ != nullptr ? regrouped_.codes : reinterpret_cast<const uint8_t*>(n_.down.data);
+    }
+    size_t downRowBytes() const {
+        return regrouped_kernel_ != nullptr ? regrouped_.code_row_bytes : n_.down.row_bytes;
     }
 
     /// Entries [at, at + count) of the list: while one matrix is computed, rows of the other come nearer.
     void group(size_t at, size_t count, float* sums) {
-        const uint32_t* rows = n_.list.data() + at;
-        float hidden[kListedRows];
+        const uint32_t* listed = n_.list.data() + at;
+        uint32_t rows[kNeuronChunk];
+        float hidden[kNeuronChunk];
         if (up_kernel_ != nullptr) {
-            ups(rows, count, hidden);
+            for (size_t i = 0; i < count; i += kListedRows)
+                ups(listed + i, std::min(kListedRows, count - i), hidden + i);
         } else {
-            for (size_t i = 0; i < count; ++i) hidden[i] = n_.hidden[rows[i]];
+            for (size_t i = 0; i < count; ++i) hidden[i] = n_.hidden[listed[i]];
         }
-        const Weight& next = up_kernel_ != nullptr ? n_.up : n_.down;
+        const bool next_up = up_kernel_ != nullptr;
+        const Ahead ahead{next_up ? up_.weight : downRows(), next_up ? up_.row_bytes : downRowBytes(), listed + count,
+                          std::min(kListedRows, n_.list.size() - at - count)};
+        size_t firing = 0;
+        for (size_t i = 0; i < count; ++i) {
+            rows[firing] = listed[i];
+            hidden[firing] = hidden[i];
+            firing += n_.everything || hidden[i] != 0;
+        }
+        added_.fetch_add(firing, std::memory_order_relaxed);
+        if (regrouped_kernel_ != nullptr) {
+            AddRegroupedJob add = regrouped_;
+            add.rows = rows;
+            add.count = firing;
+            add.coefficients = hidden;
+            add.sums = sums;
+            add.ahead = ahead;
+            return regrouped_kernel_(add);
+        }
         AddRowsJob add;
-        add.weight = reinterpret_cast<const uint8_t*>(n_.down.data);
+        add.weight = downRows();
         add.row_bytes = n_.down.row_bytes;
         add.rows = rows;
-        add.count = count;
+        add.count = firing;
         add.coefficients = hidden;
-        add.n = n_.down.cols;
+        add.n = outputs_;
         add.sums = sums;
-        add.ahead = {reinterpret_cast<const uint8_t*>(next.data), next.row_bytes, rows + count,
-                     std::min(kListedRows, n_.list.size() - at - count)};
+        add.ahead = ahead;
         addRows(kernels_, n_.down.type, add);
     }
 
@@ -108,7 +157,8 @@ private:
         job.rows = rows;
         job.count = count;
         job.out = up;
-        job.ahead = {reinterpret_cast<const uint8_t*>(n_.down.data), n_.down.row_bytes, rows, count};
+        // Where two factors must fire, most of these rows would come for nothing.
+        if (n_.activation != Activation::drelu) job.ahead = {downRows(), downRowBytes(), rows, count};
         up_kernel_(job);
         for (size_t i = 0; i < count; ++i) {
             if (n_.up_scale != 1) up[i] *= n_.up_scale;
@@ -122,28 +172,60 @@ private:
 
     const Kernels& kernels_;
     const Neurons& n_;
-    size_t chunks_;
+    std::atomic<uint64_t>& added_;
+    size_t outputs_;
     float* parts_;
     OrderedSum sum_;
-    Ranges ranges_;
     ListedKernel up_kernel_ = nullptr;
     ListedJob up_;
+    AddRegroupedKernel regrouped_kernel_ = nullptr;
+    AddRegroupedJob regrouped_;
 };
+
+float* partsOfThread(size_t n) {
+    thread_local std::vector<float> sums;
+    if (sums.size() < n) sums.resize(n);
+    return sums.data();
+}
+
+void checkShapes(const Neurons& n) {
+    const Weight& up = n.up;
+    const bool fits = up.data == nullptr || (n.x != nullptr && n.x_row < n.x->values().rows &&
+                                             n.x->values().cols == up.cols && up.rows == n.neurons());
+    if (!fits || n.hidden == nullptr || n.out == nullptr)
+        throw std::logic_error("cpu::multiplyNeurons: shapes do not match");
+}
 
 }  // namespace
 
-void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, const Neurons& neurons, float* out) {
-    const Weight& up = neurons.up;
-    const bool fits = up.data == nullptr || (neurons.x != nullptr && neurons.x->values().rows == 1 &&
-                                             neurons.x->values().cols == up.cols && up.rows == neurons.down.rows);
-    if (!fits || neurons.hidden == nullptr) throw std::logic_error("cpu::multiplyNeurons: shapes do not match");
-    if (up.data != nullptr) roundActivations(kernels, pool, up, *neurons.x);
-    NeuronPass pass(kernels, neurons, pool.threads(), out);
-    pool.run(pass.chunks(), [&](size_t, unsigned thread) { pass.chunk(thread); });
+uint64_t multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all) {
+    std::atomic<uint64_t> added = 0;
+    size_t pieces = 0, values = 0;
+    for (const Neurons& n : all) {
+        checkShapes(n);
+        if (n.up.data != nullptr) roundActivations(kernels, pool, n.up, *n.x);
+        pieces += NeuronSet::chunksOf(n);
+        values += NeuronSet::chunksOf(n) * n.outputs();
+    }
+    float* parts = partsOfThread(values);
+    std::deque<NeuronSet> sets;
+    std::vector<size_t> ends;   // of each set's pieces
+    for (const Neurons& n : all) {
+        sets.emplace_back(kernels, n, parts, added);
+        parts += NeuronSet::chunksOf(n) * n.outputs();
+        ends.push_back((ends.empty() ? 0 : ends.back()) + NeuronSet::chunksOf(n));
+    }
+    Ranges ranges(pieces, pool.threads());
+    pool.run(pieces, [&](size_t, unsigned thread) {
+        const size_t piece = ranges.take(thread).piece;
+        const auto set = static_cast<size_t>(std::ranges::upper_bound(ends, piece) - ends.begin());
+        sets[set].chunk(piece - (set == 0 ? 0 : ends[set - 1]));
+    });
+    return added;
 }
 
-void multiplyNeurons(ThreadPool& pool, const Neurons& neurons, float* out) {
-    multiplyNeurons(activeKernels(), pool, neurons, out);
+uint64_t multiplyNeurons(ThreadPool& pool, std::span<const Neurons> all) {
+    return multiplyNeurons(activeKernels(), pool, all);
 }
 
 }  // namespace hearth::cpu

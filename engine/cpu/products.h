@@ -13,7 +13,7 @@ void multiply(const Kernels& kernels, ThreadPool& pool, std::span<const Product>
 void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& weight, MatrixView<const float> coefficients,
                         MatrixView<float> out, bool everything = false);
 void multiplyRows(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x, std::span<const uint32_t> rows, float* out);
-void multiplyNeurons(const Kernels& kernels, ThreadPool& pool, const Neurons& neurons, float* out);
+uint64_t multiplyNeurons(const Kernels& kernels, ThreadPool& pool, std::span<const Neurons> all);
 
 /// Rounds all activations of the list that block types need rounded and that have not been yet.
 void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const Product> products);
@@ -21,6 +21,7 @@ void roundActivations(const Kernels& kernels, ThreadPool& pool, std::span<const 
 void roundActivations(const Kernels& kernels, ThreadPool& pool, const Weight& weight, Activations& x);
 
 struct ActivationsAccess {
+    static float fineFrom(const Activations& x) { return x.fine_from_; }
     static bool& rounded(Activations& x) { return x.rounded_; }
     static std::vector<XBlock>& blocks(Activations& x) { return x.blocks_; }
 };
@@ -32,8 +33,8 @@ inline bool isFloat(gguf::Type type) {
 /// Adds rows of any type, decoded first where the type has no kernel for it.
 void addRows(const Kernels& kernels, gguf::Type type, const AddRowsJob& job);
 
-/// A job without rows yet, for activations [1, cols] that are rounded where the type needs it.
-ListedJob listedJob(const Weight& weight, Activations& x);
+/// A job without rows yet, for a row of activations [ , cols] that are rounded where the type needs it.
+ListedJob listedJob(const Weight& weight, Activations& x, size_t x_row = 0);
 /// Throws Error for a type without products.
 ListedKernel listedKernel(const Kernels& kernels, gguf::Type type);
 

@@ -7,13 +7,14 @@
 
 namespace hearth::cpu {
 
-ListedJob listedJob(const Weight& weight, Activations& x) {
+ListedJob listedJob(const Weight& weight, Activations& x, size_t x_row) {
+    const MatrixView<const float> values = x.values();
     ListedJob job;
     job.weight = reinterpret_cast<const uint8_t*>(weight.data);
     job.row_bytes = weight.row_bytes;
     job.cols = weight.cols;
-    job.x = x.values().data;
-    if (!isFloat(weight.type)) job.rounded = ActivationsAccess::blocks(x).data();
+    job.x = values.row(x_row);
+    if (!isFloat(weight.type)) job.rounded = ActivationsAccess::blocks(x).data() + x_row * (values.cols / kXBlock);
     return job;
 }
 

@@ -122,7 +122,9 @@ void multiplyTransposed(const Kernels& kernels, ThreadPool& pool, const Weight& 
         neurons.list = listed.rows;
         neurons.hidden = const_cast<float*>(coefficients.row(0));  // read only: there is no `up`
         neurons.down = weight;
-        multiplyNeurons(kernels, pool, neurons, out.row(0));
+        neurons.out = out.row(0);
+        neurons.everything = everything;
+        multiplyNeurons(kernels, pool, {&neurons, 1});
     } else if (out.rows <= kFewTokens) {
         fewTokens(job, pool, out);
     } else {

@@ -103,6 +103,7 @@ HEARTH_INLINE I bitLanes(uint32_t bits) {
     const I of_lane = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
     return iand(_mm256_cmpeq_epi32(iand(iset1(static_cast<int32_t>(bits)), of_lane), of_lane), iset1(1));
 }
+template <int S> HEARTH_INLINE I crumbLanes(const uint8_t* p) { return iand(ishr<2 * S>(loadBytes(p)), iset1(3)); }
 HEARTH_INLINE size_t storeLanes(M m, uint32_t first, uint32_t* out) {
     size_t count = 0;
     for (auto bits = static_cast<unsigned>(_mm256_movemask_ps(m)); bits != 0; bits &= bits - 1)

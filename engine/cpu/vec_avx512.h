@@ -101,6 +101,12 @@ template <int kOffset> HEARTH_INLINE F highNibbleFloat(I a) {
 }
 HEARTH_INLINE F tableFloat(const float* table, I a) { return _mm512_permutexvar_ps(a, fload(table)); }
 HEARTH_INLINE I bitLanes(uint32_t bits) { return _mm512_maskz_set1_epi32(static_cast<M>(bits), 1); }
+template <int S> HEARTH_INLINE I crumbLanes(const uint8_t* p) {
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+    const I twice = _mm512_cvtepu8_epi32(_mm_unpacklo_epi64(eight, eight));
+    const I shift = _mm512_mask_blend_epi32(0xff00, iset1(4 * S), iset1(4 * S + 2));
+    return iand(_mm512_srlv_epi32(twice, shift), iset1(3));
+}
 HEARTH_INLINE size_t storeLanes(M m, uint32_t first, uint32_t* out) {
     const I lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(m, iadd(lanes, iset1(static_cast<int32_t>(first)))));

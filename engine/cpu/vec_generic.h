@@ -116,6 +116,10 @@ template <int kOffset> inline F highNibbleFloat(I a) { return nibbleFloat<kOffse
 inline F tableFloat(const float* table, I a) { return lanes<F>([&](size_t i) { return table[a.v[i] & 15u]; }); }
 /// Bit i in lane i, as 0 or 1.
 inline I bitLanes(uint32_t bits) { return lanes<I>([&](size_t i) { return bits >> i & 1u; }); }
+/// Two bits a lane: lanes S·kLanes + i of 32, of which byte j holds j, j + 8, j + 16 and j + 24 from the lowest bits up.
+template <int S> inline I crumbLanes(const uint8_t* p) {
+    return lanes<I>([&](size_t i) { return static_cast<uint32_t>(p[i] >> (2 * S) & 3); });
+}
 /// Writes first + i for each lane i that m names, in order, and returns how many; up to kLanes values at out may change.
 inline size_t storeLanes(M m, uint32_t first, uint32_t* out) {
     size_t count = 0;

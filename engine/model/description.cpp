@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/model/activation.h"
 #include "engine/model/keys.h"
 
 namespace hearth::model {
@@ -102,19 +103,26 @@ private:
         }
     }
 
-    /// The file's own word first, then PowerInfer's rule (its files are the ReLU members of their families).
+    /// The file's own word first, then PowerInfer's rule (its files are the ReLU members of their families), then names of
+    /// families whose files are ordinary llama ones.
     void readActivation() {
         using cpu::Activation;
         Activation& act = d_.architecture.activation;
         if (const auto named = keys_.string("hidden_activation")) {
-            if (*named == "silu") act = Activation::silu;
-            else if (*named == "gelu" || *named == "gelu_pytorch_tanh") act = Activation::gelu;
-            else if (*named == "relu") act = Activation::relu;
-            else if (*named == "relu2") act = Activation::relu2;
-            else if (*named == "drelu") act = Activation::drelu;
-            else refuse("hidden_activation \"" + std::string(*named) + "\" is none of silu, gelu, relu, relu2, drelu");
-        } else if (file_->isPowerInfer() && act != Activation::drelu) {
-            act = Activation::relu;
+            const auto known = activationByName(*named);
+            if (!known)
+                refuse("hidden_activation \"" + std::string(*named) + "\" is none of silu, gelu, relu, relu2, drelu");
+            act = *known;
+            d_.activation_source = ActivationSource::file;
+        } else if (file_->isPowerInfer()) {
+            if (act != Activation::drelu) act = Activation::relu;
+            d_.activation_source = ActivationSource::file;
+        } else if (act == Activation::silu || act == Activation::gelu) {
+            const auto by_name = activationHint(d_.name), by_file = activationHint(file_->path().stem().string());
+            if (by_name || by_file) {
+                act = by_name.value_or(by_file.value_or(act));
+                d_.activation_source = ActivationSource::name;
+            }
         }
         d_.predictor_threshold = static_cast<float>(file_->number("powerinfer.sparse_threshold").value_or(0));
     }

@@ -55,12 +55,22 @@ struct AltupShape {
 };
 
 /// What a model file says about itself: everything that can be known without reading weights. Made in milliseconds.
+/// Who said which activation a model has.
+enum class ActivationSource : uint8_t {
+    architecture,   ///< nobody: what models of this architecture have
+    file,           ///< the key hidden_activation, or PowerInfer's magic
+    name,           ///< the model's or the file's name: a guess
+    user,
+};
+
 struct Description {
     /// Throws Error: unknown architecture, missing or impossible sizes, tensors that are absent or of another shape.
     static Description read(std::shared_ptr<const gguf::File> file);
 
     std::shared_ptr<const gguf::File> file;
     Architecture architecture;  ///< the table's entry, with the file's own choices put in
+    ActivationSource activation_source = ActivationSource::architecture;
+    float relu_threshold = 0;  ///< relu and its kin: gates below it count as zero (FATReLU; ProSparse, arXiv 2402.13516 §3.2)
     std::string name;  ///< general.name or the file's name
 
     uint32_t layers = 0, width = 0, vocabulary = 0, context = 0;  ///< width = n_embd; context = as trained

@@ -8,17 +8,30 @@
 namespace hearth::model {
 
 Forward::Forward(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-                 uint32_t max_batch, sparse::Mode mode)
-    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, mode)) {}
+                 uint32_t max_batch, const sparse::Choice& choice)
+    : steps_(std::make_unique<Steps>(description, weights, pool, context, max_batch, choice)) {}
 Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
+void Forward::setDenseLayers(std::vector<bool> dense) { steps_->setDenseLayers(std::move(dense)); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
 void Forward::place(Placing placing) { steps_->place(std::move(placing)); }
+const sparse::Choice& Forward::choice() const { return steps_->choice(); }
+void Forward::setChoice(const sparse::Choice& choice) { steps_->setChoice(choice); }
+void Forward::setPredictors(std::shared_ptr<const Predictors> predictors) {
+    steps_->setPredictors(std::move(predictors));
+}
+void Forward::setProfile(sparse::Profile* profile) { steps_->setProfile(profile); }
+void Forward::setObserver(Observer observer) { steps_->setObserver(std::move(observer)); }
+const sparse::LossControl& Forward::loss() const { return steps_->loss(); }
 Measurements& Forward::measurements() { return steps_->measurements(); }
 
 Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-             uint32_t max_batch, sparse::Mode mode)
-    : LayerSteps(description, weights), pool_(pool), max_batch_(std::max(1u, max_batch)), mode_(mode) {
+             uint32_t max_batch, const sparse::Choice& choice)
+    : LayerSteps(description, weights),
+      pool_(pool),
+      max_batch_(std::max(1u, max_batch)),
+      choice_(choice),
+      loss_(description.layers, choice.max_loss) {
     const float* factors = w_.rope_factors;
     if (w_.rope_long != nullptr && w_.rope_short != nullptr)
         factors = d_.rope_original_context > 0 && context > d_.rope_original_context ? w_.rope_long : w_.rope_short;
@@ -26,11 +39,18 @@ Steps::Steps(const Description& description, const Weights& weights, ThreadPool&
     window_rope_ = RopeTable(d_.window_rope, factors);
 }
 
+void Steps::setChoice(const sparse::Choice& choice) {
+    if (choice == choice_) return;
+    choice_ = choice;
+    loss_ = sparse::LossControl(d_.layers, choice.max_loss);
+}
+
 void Steps::run(std::span<const Part> parts, MatrixView<float> logits) {
     try {
         prepare(parts);
         pass(parts, logits);
         d_.file->check();
+        w_.checkCopies();
     } catch (...) {
         for (const Part& part : parts) part.sequence->recover();
         throw;
@@ -66,6 +86,7 @@ size_t Steps::prepare(std::span<const Part> parts) {
 void Steps::pass(std::span<const Part> parts, MatrixView<float> logits) {
     const size_t n = rows_.size();
     if (n == 0) return;
+    ahead_of_ = 0;
     rope_.fill(positions_);
     if (d_.window > 0) window_rope_.fill(positions_);
     for (Matrix<float>* m : {&x_, &normed_, &branch_, &branch2_}) m->resize(n, d_.width);
@@ -170,7 +191,7 @@ void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
 void Steps::outputRows(MatrixView<float> out) {
     for (size_t t = 0; t < wanted_.size(); ++t)
         normRow(w_.output_norm, x_.row(wanted_[t]), normed_.row(t), d_.width);
-    act_.set(normed_.view().slice(0, wanted_.size()));
+    act_.set(normed_.view().slice(0, wanted_.size()), 0);  // no later layer evens this rounding out, and few tokens are wanted
     apply({{w_.output, act_, out}});
 }
 

@@ -24,6 +24,7 @@ public:
         uint64_t all = 0;           ///< neurons of these layers
         uint64_t added = 0;         ///< those whose row of the down-projection was read
         uint64_t bytes_saved = 0;   ///< rows of gate, up and down that were not read
+        uint64_t bytes_added = 0;   ///< of calibrated predictors, which the model's own bytes do not hold
     };
 
     void reset(bool timed) {

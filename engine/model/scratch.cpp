@@ -7,6 +7,8 @@
 namespace hearth::model {
 namespace {
 
+constexpr uint64_t calibrated_rank = 512;   // the greatest that calibrating tries by itself
+
 /// Memory that is kept when less is needed and grows as std::vector::resize does: at least to twice what it was.
 class Grown {
 public:
@@ -109,6 +111,12 @@ private:
             predictor_.need(floats(rank->ne[1] + neurons));
             input(act3_, rank, n_, d_.width);
             input(act3_, find(i, "fc2"), n_, rank->ne[1]);
+        } else if (mode_ == sparse::Mode::predict && d_.hasZeros(i)) {
+            // Calibrated: scores of this layer and the next one, and products of a rank that is not known yet.
+            predictor_.need(floats(2 * neurons + calibrated_rank));
+            act3_.need(2 * n_ * (calibrated_rank / cpu::kXBlock) * sizeof(cpu::XBlock));
+        } else if (mode_ == sparse::Mode::threshold) {
+            predictor_.need(floats(neurons));
         }
         input(act_, up, n_, d_.width);
         up_.need(floats(neurons));

@@ -11,7 +11,8 @@ namespace hearth::model {
 class WeightsReader {
 public:
     WeightsReader(Weights& weights, const Description& d, sparse::Mode mode)
-        : w_(weights), d_(d), file_(*d.file), by_neuron_(mode != sparse::Mode::automatic && mode != sparse::Mode::off) {
+        : w_(weights), d_(d), file_(*d.file), by_neuron_(mode != sparse::Mode::automatic && mode != sparse::Mode::off),
+          any_activation_(mode == sparse::Mode::threshold) {
         w_.file_ = d.file;
     }
 
@@ -220,25 +221,21 @@ private:
                         factor(p + "ffn_down_t")};
         } else {
             l.down = linear(p + "ffn_down", d_.width, f);
-            if (by_neuron_ && d_.hasZeros(i)) {
+            if (by_neuron_ && (d_.hasZeros(i) || any_activation_) && isFloat(l.down.weight.type)) {
                 l.down_t = l.down;
-                l.down_t.weight = transposed(l.down.weight, 1, p + "ffn_down");
+                l.down_t.weight = transposed(l.down.weight, 1);
             }
         }
         l.predictor_in = optional(p + "fc1", 0, d_.width);
         if (l.predictor_in) l.predictor_out = linear(p + "fc2", f, l.predictor_in.weight.rows);
     }
 
+    static bool isFloat(gguf::Type type) { return gguf::typeInfo(type).block_elements == 1; }
+
     /// The same values with rows and columns exchanged, for each of `count` matrices. Only for types whose blocks are single
     /// values.
-    cpu::Weight transposed(const cpu::Weight& from, uint64_t count, const std::string& name) {
-        const gguf::TypeInfo& info = gguf::typeInfo(from.type);
-        if (info.block_elements != 1)
-            throw Error("this sparse mode is not possible with this file",
-                        name + " holds " + std::string(info.name) +
-                            " blocks that run along the neurons, so a neuron alone cannot be read",
-                        "Use a file with ffn_down_t tensors, or --sparse off");
-        const uint64_t size = info.block_bytes;
+    cpu::Weight transposed(const cpu::Weight& from, uint64_t count) {
+        const uint64_t size = gguf::typeInfo(from.type).block_bytes;
         std::vector<std::byte>& to = w_.transposed_.emplace_back(count * from.rows * from.cols * size);
         for (uint64_t e = 0; e < count; ++e)
             for (uint64_t r = 0; r < from.rows; ++r)
@@ -264,9 +261,9 @@ private:
             l.expert_up = stack(p + "ffn_up_exps", e.count, e.width, d_.width);
         }
         l.expert_down = stack(p + "ffn_down_exps", e.count, d_.width, e.width);
-        if (by_neuron_ && d_.activationHasZeros()) {
+        if (by_neuron_ && d_.activationHasZeros() && isFloat(l.expert_down.first.type)) {
             l.expert_down_t = l.expert_down;
-            l.expert_down_t.first = transposed(l.expert_down.first, e.count, p + "ffn_down_exps");
+            l.expert_down_t.first = transposed(l.expert_down.first, e.count);
             l.expert_down_t.stride = l.expert_down_t.first.row_bytes * e.width;
         }
         if (e.shared_width > 0) {
@@ -304,9 +301,42 @@ private:
     Weights& w_;
     const Description& d_;
     const gguf::File& file_;
-    const bool by_neuron_;
+    const bool by_neuron_, any_activation_;
 };
 
 Weights::Weights(const Description& description, sparse::Mode mode) { WeightsReader(*this, description, mode).read(); }
+
+namespace {
+
+cpu::RegroupedWeight regroupedWeight(const sparse::DownCopy& copy) {
+    const sparse::Regrouped& l = copy.layout;
+    const std::byte* data = copy.bytes.data();
+    return {l.type,     data,    data + l.scales_at, data + l.common_at, l.neurons,          l.outputs,
+            l.group,    l.common_group, l.code_row_bytes,   l.scale_row_bytes,  l.common_row_bytes};
+}
+
+}  // namespace
+
+cpu::RegroupedWeight RegroupedStack::operator[](uint64_t e) const {
+    cpu::RegroupedWeight one = first;
+    for (const std::byte** part : {&one.codes, &one.scales, &one.common}) *part += e * stride;
+    return one;
+}
+
+void Weights::useCopies(const Description& d, std::shared_ptr<const sparse::DownCopies> copies) {
+    copies_ = std::move(copies);
+    for (uint32_t i = 0; i < d.layers; ++i) {
+        const std::string p = "blk." + std::to_string(i) + ".";
+        LayerWeights& l = layers[i];
+        if (const sparse::DownCopy* copy = copies_->find(p + "ffn_down.weight"); copy != nullptr && l.down)
+            l.down_regrouped = regroupedWeight(*copy);
+        if (const sparse::DownCopy* copy = copies_->find(p + "ffn_down_exps.weight"); copy != nullptr && l.expert_down)
+            l.expert_down_regrouped = {regroupedWeight(*copy), copy->layout.bytes};
+    }
+}
+
+void Weights::checkCopies() const {
+    if (copies_) copies_->check();
+}
 
 }  // namespace hearth::model

@@ -6,6 +6,7 @@
 
 #include "engine/cpu/matmul.h"
 #include "engine/model/description.h"
+#include "engine/sparse/down_copies.h"
 #include "engine/sparse/mode.h"
 
 namespace hearth::model {
@@ -38,6 +39,14 @@ struct Stack {
         one.weight.data += e * stride;
         return one;
     }
+};
+
+/// The same of matrices that are regrouped by neuron.
+struct RegroupedStack {
+    cpu::RegroupedWeight first;      ///< matrix 0; matrix e starts e · stride bytes later
+    uint64_t stride = 0;
+    explicit operator bool() const { return static_cast<bool>(first); }
+    cpu::RegroupedWeight operator[](uint64_t e) const;
 };
 
 /// Names: d = n_embd, H/K = query/key heads, w/v = key/value width of a head, f = neurons, E = experts.
@@ -79,6 +88,7 @@ struct LayerWeights {
     Linear up;                       ///< [f, d]
     Linear down;                     ///< [d, f]
     Linear down_t;                   ///< [f, d]: a row per neuron, instead of down or beside it; its bias is [d]
+    cpu::RegroupedWeight down_regrouped;  ///< [f, d] beside down; its bias and scale are down's
     Linear predictor_in, predictor_out;   ///< PowerInfer's fc1 [rank, d] and fc2 [f, rank]
 
     // experts
@@ -87,6 +97,7 @@ struct LayerWeights {
     Stack expert_gate, expert_up;    ///< E × [width, d]
     Stack expert_down;               ///< E × [d, width]
     Stack expert_down_t;  ///< E × [width, d]: a row per neuron; only for sparse modes, has no bias of its own
+    RegroupedStack expert_down_regrouped;  ///< E × [width, d] beside expert_down
     Linear shared_gate, shared_up;  ///< [shared width, d]
     Linear shared_down;  ///< [d, shared width]
     Linear shared_router;  ///< [1, d]: its sigmoid scales the shared expert
@@ -108,8 +119,16 @@ class Weights {
 public:
     /// Resolves every tensor that the description calls for and checks its shape. Throws Error with the tensor's name.
     /// `mode` says whether down-projections are needed with a row per neuron: where the file has them otherwise and in a
-    /// float type, they are transposed (Mode::automatic and Mode::off take them as they are).
+    /// float type, they are transposed (Mode::automatic and Mode::off take them as they are). Those in blocks stay as they
+    /// are until useCopies() brings their regrouped copies.
     explicit Weights(const Description& description, sparse::Mode mode = sparse::Mode::automatic);
+
+    /// Gives the layers regrouped copies of their down-projections, for all whose activation has zeros, or for all. Not
+    /// during a pass. `copies` are of the same file.
+    void useCopies(const Description& description, std::shared_ptr<const sparse::DownCopies> copies);
+    bool hasCopies() const { return copies_ != nullptr; }
+    /// Throws Error when what the copies are mapped from was damaged.
+    void checkCopies() const;
 
     Linear token_embedding;  ///< [vocabulary, d]
     Linear position_embedding;  ///< [positions, d]
@@ -128,6 +147,7 @@ public:
 private:
     friend class WeightsReader;
     std::shared_ptr<const gguf::File> file_;
+    std::shared_ptr<const sparse::DownCopies> copies_;
     std::deque<std::vector<float>> converted_;
     std::deque<std::vector<std::byte>> transposed_;
 };

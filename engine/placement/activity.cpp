@@ -77,4 +77,29 @@ std::vector<Activity> assumedActivity(const model::Description& d) {
     return all;
 }
 
+std::vector<Activity> activityFrom(const model::Description& d, const sparse::Profile& profile) {
+    std::vector<Activity> all = assumedActivity(d);
+    const auto sum = [](const std::vector<uint64_t>& counts) {
+        return static_cast<double>(std::accumulate(counts.begin(), counts.end(), uint64_t{0}));
+    };
+    for (uint32_t i = 0; i < d.layers && i < profile.layers(); ++i) {
+        const sparse::Profile::Layer& layer = profile.layer(i);
+        const bool experts = d.expertLayer(i);
+        // Experts without zeros are placed whole: what is spread is how often each is chosen.
+        const bool whole = experts && !d.activationHasZeros();
+        const std::vector<uint64_t>& units = whole ? layer.chosen : layer.fired;
+        const uint64_t expected = whole     ? d.experts.count
+                                  : experts ? uint64_t{d.experts.count} * d.experts.width
+                                            : d.shapes[i].feed_forward;
+        if (units.size() != expected || sum(units) == 0) continue;
+        all[i].curve = Curve::fromRates(std::vector<double>(units.begin(), units.end()));
+        if (whole || !layer.rates || layer.tokens == 0) continue;
+        const double computed = experts ? sum(layer.chosen) * d.experts.width
+                                        : static_cast<double>(layer.tokens) * static_cast<double>(units.size());
+        all[i].active = std::clamp(sum(layer.fired) / computed, 0.0, 1.0);
+        all[i].flagged = std::min(1.0, flagged_per_active * all[i].active);
+    }
+    return all;
+}
+
 }  // namespace hearth::placement

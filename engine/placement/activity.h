@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/model/description.h"
-#include "engine/sparse/mode.h"
+#include "engine/sparse/profile.h"
 
 namespace hearth::placement {
 
@@ -43,5 +43,9 @@ constexpr double flagged_per_active = 1.3;
 /// Without a profile: an even spread of the share that models of the kind are published to have (powerinfer §3.3,
 /// sparsity §1.1): 33 % ReLU and ReGLU, 15 % dReLU, 10 % ReLU²; Gemma 3n's cut leaves the tail of a normal distribution.
 std::vector<Activity> assumedActivity(const model::Description& description);
+
+/// From what was counted; layers that the profile says nothing about, or that it does not fit, are as assumed. Of a ranking
+/// only the order of neurons is taken, not how many fire.
+std::vector<Activity> activityFrom(const model::Description& description, const sparse::Profile& profile);
 
 }  // namespace hearth::placement

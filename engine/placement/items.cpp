@@ -51,7 +51,8 @@ Matrices matricesOf(const model::Description& d, uint32_t layer, bool experts) {
 /// Whether neurons that are zero can be skipped: the activation has zeros and a neuron's part of the down-projection is a
 /// row, in the file or in the copy that an explicit sparse mode makes of float weights.
 bool skips(const model::Description& d, uint32_t layer, const Matrices& m, sparse::Mode mode) {
-    if (!d.hasZeros(layer) || mode == sparse::Mode::off || mode == sparse::Mode::all) return false;
+    if (mode == sparse::Mode::off || mode == sparse::Mode::all) return false;
+    if (!d.hasZeros(layer) && mode != sparse::Mode::threshold) return false;
     return m.down_t != nullptr || (mode != sparse::Mode::automatic && m.down != nullptr && isFloat(m.down->type));
 }
 
@@ -70,6 +71,7 @@ FeedForward feedForward(const model::Description& d, uint32_t layer, const Activ
     const uint64_t neurons = m.down_t ? m.down_t->ne[1] : m.down ? m.down->ne[0] : m.up->ne[1];
     if (!skips(d, layer, m, mode)) {
         f.units = experts ? d.experts.count : neurons;
+        if (experts && !d.activationHasZeros()) f.curve = activity.curve;
         addAll(f.rest, {m.gate, m.up, m.down, m.down_t});
         // A down-projection that runs along the neurons is cut between blocks, and processors round 32 inputs at a time.
         if (!experts && m.down_t == nullptr && m.down != nullptr && !isFloat(m.down->type))

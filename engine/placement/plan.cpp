@@ -332,9 +332,9 @@ Plan plan(const model::Description& d, std::span<const Activity> activity, std::
     return Planner(d, activity, devices, options).run();
 }
 
-Plan plan(const model::Description& d, const sparse::Profile*, std::span<const Device> devices,
+Plan plan(const model::Description& d, const sparse::Profile* profile, std::span<const Device> devices,
           const Options& options) {
-    return plan(d, assumedActivity(d), devices, options);
+    return plan(d, profile != nullptr ? activityFrom(d, *profile) : assumedActivity(d), devices, options);
 }
 
 }  // namespace hearth::placement

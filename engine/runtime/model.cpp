@@ -4,6 +4,8 @@
 
 #include "engine/base/error.h"
 #include "engine/gpu/backend.h"
+#include "engine/model/activation.h"
+#include "engine/model/predictors.h"
 #include "engine/runtime/hybrid/hybrid.h"
 
 namespace hearth::runtime {
@@ -14,7 +16,11 @@ namespace {
 
 model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOptions& options) {
     model::Description description = model::Description::read(std::move(file));
-    if (options.activation) description.architecture.activation = *options.activation;
+    description.relu_threshold = options.relu_threshold;
+    if (options.activation) {
+        description.architecture.activation = *options.activation;
+        description.activation_source = model::ActivationSource::user;
+    }
     return description;
 }
 
@@ -22,7 +28,7 @@ model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOp
 LoadOptions withUsableDevices(const model::Description& description, LoadOptions options,
                               std::vector<std::string>& notes) {
     if (options.devices.size() < 2) return options;
-    const std::string why = whyNotOnDevices(description, options.kv);
+    const std::string why = whyNotOnDevices(description, options.kv, options.sparse);
     if (why.empty()) return options;
     notes.push_back("The processor computes this model alone: " + why + ", which graphics devices cannot do yet.");
     std::erase_if(options.devices, [](const placement::Device& d) { return d.kind != placement::Kind::cpu; });
@@ -43,15 +49,16 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 
 Model::~Model() { build_stop_.request_stop(); }
 
-placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options) {
+placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options,
+                               const sparse::Profile* profile) {
     const placement::Device cpu = placement::cpuDevice();
     const std::span<const placement::Device> devices =
         options.devices.empty() ? std::span(&cpu, 1) : std::span(options.devices);
-    return placement::plan(description, nullptr, devices,
+    return placement::plan(description, profile, devices,
                            {.ctx = options.ctx,
                             .batch = options.batch,
                             .kv = options.kv,
-                            .sparse = options.sparse,
+                            .sparse = options.sparse.mode,
                             .budget = options.budget,
                             .use = options.use,
                             .split = options.split,
@@ -62,13 +69,18 @@ Model::Model(std::shared_ptr<const gguf::File> file, LoadOptions options, const 
     : description_(describe(file, options)),
       options_(withUsableDevices(description_, std::move(options), placement_notes_)),
       plan_(planFor(description_, options_)),
-      weights_(description_, options_.sparse),
+      weights_(description_, options_.sparse.mode),
       pool_(options_.threads),
       stop_build_(stop, [source = build_stop_]() mutable { source.request_stop(); }) {
     placeOnDevices();
     forward_ =
         std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options_.batch, options_.sparse);
     if (hybrid_) forward_->place(hybrid_->placing());
+    requirePredictors();
+    if (options_.count_neurons) {
+        counted_ = sparse::Profile(description_.layers);
+        forward_->setProfile(&counted_);
+    }
     // Building the merge tables of a large vocabulary takes a good part of a second, and only text needs them.
     tokenizer_ = std::async(std::launch::async, [file, ending = build_stop_.get_token()] {
                      return std::shared_ptr<const text::Tokenizer>(
@@ -86,7 +98,7 @@ void Model::placeOnDevices() {
         try {
             hybrid_ = std::make_unique<Hybrid>(
                 description_, weights_, plan_,
-                DeviceStepsOptions{.batch = options_.batch, .kv = options_.kv, .sparse = options_.sparse},
+                DeviceStepsOptions{.batch = options_.batch, .kv = options_.kv, .sparse = options_.sparse.mode},
                 options_.open ? options_.open : OpenDevice(gpu::open));
             return;
         } catch (const gpu::OutOfDeviceMemory& error) {
@@ -100,6 +112,62 @@ void Model::placeOnDevices() {
 }
 
 uint64_t Model::allocatedOn(std::string_view device) const { return hybrid_ ? hybrid_->allocated(device) : 0; }
+
+std::vector<std::string> Model::warnings() const {
+    std::vector<std::string> all = vocabulary().warnings();
+    if (description_.activation_source == model::ActivationSource::name)
+        all.push_back("the file does not say which activation its feed-forward has; going by its name it is " +
+                      std::string(model::activationName(description_.architecture.activation)) +
+                      " (--activation silu says otherwise)");
+    return all;
+}
+
+const std::string& Model::identity() const {
+    if (identity_.empty()) identity_ = sparse::identityOf(*description_.file);
+    return identity_;
+}
+
+bool Model::usePredictors(std::string* why_not) {
+    const auto calibration =
+        sparse::Calibration::open(identity(), options_.sidecars, model::layerSizes(description_), why_not);
+    if (calibration) forward_->setPredictors(std::make_shared<const model::Predictors>(calibration));
+    return calibration != nullptr;
+}
+
+/// Modes that cannot run without a predictor or a calibration say so at once, not by being something else.
+void Model::requirePredictors() {
+    const sparse::Choice& choice = options_.sparse;
+    const bool predict = choice.mode == sparse::Mode::predict;
+    if (!predict && choice.mode != sparse::Mode::threshold) return;
+    const bool own = description_.file->find("blk.0.fc1.weight") != nullptr, zeros = description_.activationHasZeros();
+    if (predict && choice.predictor == sparse::Predictor::oracle) return;
+    if (predict && !zeros)
+        throw Error("cannot predict neurons of this model", "its activation leaves no zeros that could be skipped",
+                    "Use --sparse threshold=0.05, which is lossy, or --sparse off");
+    if (predict && choice.predictor == sparse::Predictor::file && !own)
+        throw Error("cannot use the file's own predictor", "the file has none (blk.0.fc1.weight)",
+                    "Use --sparse predict=lowrank after hearth-cli calibrate, or --sparse exact");
+    if (predict && own && (choice.predictor == sparse::Predictor::best || choice.predictor == sparse::Predictor::file))
+        return;
+    std::string why_not;
+    if (!usePredictors(&why_not))
+        throw Error("this sparse mode needs a calibration of the model", why_not,
+                    "Run hearth-cli calibrate with this model, or use --sparse exact");
+}
+
+std::optional<sparse::Profile> Model::profile() const {
+    auto profile = sparse::Profile::open(identity(), options_.sidecars);
+    if (profile && !profile->fits(model::neuronCounts(description_))) profile.reset();
+    return profile;
+}
+
+void Model::keepProfile() {
+    if (counted_.empty()) return;
+    sparse::Profile all = profile().value_or(sparse::Profile(description_.layers));
+    all.merge(counted_);
+    all.save(identity(), options_.sidecars);
+    counted_ = sparse::Profile(description_.layers);
+}
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {
     auto sequence = std::make_unique<model::Sequence>(

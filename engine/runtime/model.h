@@ -26,8 +26,11 @@ struct LoadOptions {
     uint32_t batch = 512;      ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
     unsigned threads = 0;      ///< 0 = physical performance cores
-    sparse::Mode sparse = sparse::Mode::automatic;
+    sparse::Choice sparse = {};
     std::optional<cpu::Activation> activation = std::nullopt;   ///< the user's word against the file's
+    float relu_threshold = 0;     ///< model::Description::relu_threshold
+    bool count_neurons = false;   ///< neurons that fire are counted and added to the model's profile (keepProfile())
+    sparse::Sidecars sidecars = sparse::Sidecars();   ///< where calibrations and profiles are looked for
 
     /// What may compute, the processor among them, as the planner wants it; empty = the processor alone.
     std::vector<placement::Device> devices = {};
@@ -48,7 +51,9 @@ public:
     ~Model();
 
     /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
-    static placement::Plan planFor(const model::Description& description, const LoadOptions& options);
+    /// `profile` may be nullptr.
+    static placement::Plan planFor(const model::Description& description, const LoadOptions& options,
+                                   const sparse::Profile* profile = nullptr);
 
     const model::Description& description() const { return description_; }
     const placement::Plan& plan() const { return plan_; }
@@ -61,18 +66,31 @@ public:
     std::shared_ptr<const sampling::TokenTrie> tokenTrie();
     ThreadPool& pool() { return pool_; }
     model::Forward& forward() { return *forward_; }
+    const model::Weights& weights() const { return weights_; }
+    /// Which model this is (sparse/sidecar.h); read from the file at the first call. Throws Error.
+    const std::string& identity() const;
+    const sparse::Sidecars& sidecars() const { return options_.sidecars; }
+    /// Reads the model's calibration, if there is a right one, for modes that need it; else false, and `why_not` says why.
+    bool usePredictors(std::string* why_not = nullptr);
+    /// The neurons counted since the last call (LoadOptions::count_neurons) are added to the model's profile on the disk.
+    /// Throws Error.
+    void keepProfile();
+    /// The profile on the disk, if there is one that fits the model.
+    std::optional<sparse::Profile> profile() const;
     std::unique_ptr<model::Sequence> newSequence() const;
 
-    /// Sentences that the user should read: what is odd about the vocabulary.
-    const std::vector<std::string>& warnings() const { return vocabulary().warnings(); }
     /// Sentences about where the model ended up, when that is not what was asked for.
     const std::vector<std::string>& placementNotes() const { return placement_notes_; }
     /// Bytes that were allocated on a graphics device for this model and its sequences.
     uint64_t allocatedOn(std::string_view device) const;
 
+    /// Sentences that the user should read: what is odd about the vocabulary, what was guessed about the activation.
+    std::vector<std::string> warnings() const;
+
 private:
     Model(std::shared_ptr<const gguf::File> file, LoadOptions options, const std::stop_token& stop);
     void placeOnDevices();
+    void requirePredictors();
 
     model::Description description_;
     std::vector<std::string> placement_notes_;
@@ -82,6 +100,8 @@ private:
     ThreadPool pool_;
     std::unique_ptr<Hybrid> hybrid_;   ///< null: the processor computes all
     std::unique_ptr<model::Forward> forward_;
+    mutable std::string identity_;
+    sparse::Profile counted_;
     std::stop_source build_stop_;   ///< asked by whoever loads, and by ~Model, so that nobody waits for an unused tokenizer
     std::stop_callback<std::function<void()>> stop_build_;
     std::shared_future<std::shared_ptr<const text::Tokenizer>> tokenizer_;

@@ -255,6 +255,56 @@ private slots:
         QVERIFY(run({"perplexity", stories(), "--text-file", file}).out.contains("±"));
     }
 
+    /// A model without zeros computes the same in both modes.
+    void perplexityAgainstAnotherMode() {
+        const QString file =
+            folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(9));
+        const Result r = run({"perplexity", stories(), "--text-file", file, "--json", "-c", "64", "--sparse", "exact",
+                              "--against", "off"});
+        QVERIFY2(r.code == 0, about(r));
+        const auto against = jsonOf(r)["against"];
+        QCOMPARE(against["sparse"].get<std::string>(), std::string("off"));
+        QCOMPARE(against["kl"].get<double>(), 0.0);
+        QCOMPARE(against["top_agreement"].get<double>(), 1.0);
+        QCOMPARE(against["perplexity"], jsonOf(r)["perplexity"]);
+        QCOMPARE(run({"perplexity", stories(), "--text-file", file, "--against", "threshold=2"}).code, 2);
+    }
+
+    /// A model without zeros: thresholds are learned, what they cost is said, and only then they can be used.
+    void calibrate() {
+        const QString cache = folder_.path("cache");
+        qputenv("XDG_CACHE_HOME", cache.toUtf8());
+        const QByteArray ids = "1,403,407,261,378,432,383,286";
+        const QString file = folder_.write("ids", ids);
+        const QStringList threshold{"logits", stories(), "--tokens-file", file, "--out", folder_.path("t.f32"), "--sparse",
+                                    "threshold=0.2"};
+        const Result before = run(threshold);
+        QCOMPARE(before.code, 1);
+        QVERIFY2(before.err.contains("calibrate"), about(before));
+        const Result r = run({"calibrate", stories(), "--json"});
+        QVERIFY2(r.code == 0, about(r));
+        const auto table = jsonOf(r)["table"];
+        QCOMPARE(table[0]["sparse"].get<std::string>(), std::string("off"));
+        QCOMPARE(table[0]["kl"].get<double>(), 0.0);
+        double kl = 0, active = 1;
+        for (size_t i = 1; i < table.size(); ++i) {   // 0.05, 0.1, 0.2
+            QVERIFY(table[i]["sparse"].get<std::string>().starts_with("threshold="));
+            QVERIFY(table[i]["kl"].get<double>() > kl);
+            QVERIFY(table[i]["active"].get<double>() < active);
+            kl = table[i]["kl"].get<double>();
+            active = table[i]["active"].get<double>();
+        }
+        QVERIFY(table.size() == 4);
+        QCOMPARE(run(threshold).code, 0);
+        const Result predict = run({"run", stories(), "-p", "Once", "-n", "2", "--sparse", "predict"});
+        QCOMPARE(predict.code, 1);
+        QVERIFY2(predict.err.contains("threshold"), about(predict));
+        const Result profile = run({"profile", stories()});
+        QCOMPARE(profile.code, 1);
+        QVERIFY2(profile.err.contains("never exactly zero"), about(profile));
+        qunsetenv("XDG_CACHE_HOME");
+    }
+
     void severalWindows() {
         const QString file =
             folder_.write("text", QByteArray("The cat sat on the mat and looked at the sun. ").repeated(40));

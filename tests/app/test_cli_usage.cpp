@@ -10,7 +10,7 @@ private slots:
     void help_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::newRow("program") << QStringList{"--help"};
-        for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize", "tokenize",
+        for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "calibrate", "profile", "bench", "quantize", "tokenize",
                                     "detokenize", "template", "logits", "dequantize", "plan", "devices"})
             QTest::newRow(command) << QStringList{command, "--help"};
     }
@@ -21,7 +21,7 @@ private slots:
         QVERIFY(r.out.size() > 100);
         QVERIFY(r.err.isEmpty());
         if (arguments.size() == 1)
-            for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "bench", "quantize",
+            for (const char* command : {"run", "chat", "batch", "inspect", "perplexity", "calibrate", "profile", "bench", "quantize",
                                         "tokenize", "detokenize", "template", "logits", "dequantize"})
                 QVERIFY2(r.out.contains(command), command);
     }

@@ -59,6 +59,7 @@ Times sparseTimes(ThreadPool& pool, const cpu::Weight& both, cpu::Activations& a
     n.x = &activations;
     n.gate = gate.data();
     n.hidden = hidden.data();
+    n.out = out.data();
     std::vector<double> all;
     for (int i = 0; i < 15; ++i) {
         list.clear();
@@ -66,7 +67,7 @@ Times sparseTimes(ThreadPool& pool, const cpu::Weight& both, cpu::Activations& a
             if (random() % 10 == 0) list.push_back(j);
         list.resize(neurons / 11);
         n.list = list;
-        all.push_back(seconds([&] { cpu::multiplyNeurons(pool, n, out.data()); }));
+        all.push_back(seconds([&] { cpu::multiplyNeurons(pool, n); }));
     }
     bytes = 2 * list.size() * both.row_bytes;
     std::ranges::sort(all);

@@ -73,6 +73,7 @@ void Steps::coldListed(const ColdNeurons& cold, MatrixView<float> out) {
     cpu::Neurons fire;
     fire.list = listed_;
     fire.hidden = up_.row(0);
+    fire.out = out.row(0);
     fire.down = l.down_t.weight;
     if (l.gate) {
         fire.up = l.up.weight;
@@ -82,7 +83,7 @@ void Steps::coldListed(const ColdNeurons& cold, MatrixView<float> out) {
         fire.activation = d_.architecture.activation;
         fire.gate = gate_.row(0);
     }
-    cpu::multiplyNeurons(pool_, fire, out.row(0));
+    cpu::multiplyNeurons(pool_, fire);
     addBias(out, nullptr, l.down_t.scale);
 }
 

@@ -115,28 +115,31 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
             if (const size_t first = expert_begin_[id], count = expert_begin_[id + 1] - first; count > 0)
                 body(id, first, count);
     };
+    // One token's zeros are its own; many tokens together need most rows.
+    const bool lists = isSparse(i) && x.rows == 1;
     const Measurements::Scope scope(measurements_, "experts");
     forExperts([&](uint32_t, size_t, size_t) {
-        measurements_.read(2 * e.width * l.expert_gate.first.row_bytes + l.expert_down.stride);
+        measurements_.read((lists ? 1 : 2) * e.width * l.expert_gate.first.row_bytes + (lists ? 0 : l.expert_down.stride));
     });
     act_.set(gathered_.view());
     products_.clear();
     forExperts([&](uint32_t id, size_t first, size_t count) {
         products_.push_back({l.expert_gate[id].weight, &act_, first, count, expert_gate_.view().slice(first, count)});
-        products_.push_back({l.expert_up[id].weight, &act_, first, count, expert_up_.view().slice(first, count)});
+        if (!lists)
+            products_.push_back({l.expert_up[id].weight, &act_, first, count, expert_up_.view().slice(first, count)});
     });
     cpu::multiply(pool_, products_);
     forExperts([&](uint32_t id, size_t first, size_t count) {
         addBias(expert_gate_.view().slice(first, count), l.expert_gate[id].bias, l.expert_gate[id].scale);
-        addBias(expert_up_.view().slice(first, count), l.expert_up[id].bias, l.expert_up[id].scale);
+        if (!lists) addBias(expert_up_.view().slice(first, count), l.expert_up[id].bias, l.expert_up[id].scale);
     });
-    forRows(all, e.width, [&](size_t r) {
-        cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
-    });
-
-    if (l.expert_down_t && mode_ != sparse::Mode::off) {
-        expertDownByNeuron(i);
+    cutGates(i, expert_gate_.view());
+    if (lists) {
+        expertNeurons(i);
     } else {
+        forRows(all, e.width, [&](size_t r) {
+            cpu::activate(d_.architecture.activation, expert_gate_.row(r), expert_up_.row(r), expert_up_.row(r), e.width);
+        });
         act2_.set(expert_up_.view());
         products_.clear();
         forExperts([&](uint32_t id, size_t first, size_t count) {
@@ -145,6 +148,7 @@ void Steps::expertProducts(uint32_t i, MatrixView<const float> x) {
         });
         cpu::multiply(pool_, products_);
     }
+    countExperts(i, x.rows, lists);
     forExperts([&](uint32_t id, size_t first, size_t count) {
         addBias(expert_out_.view().slice(first, count), l.expert_down[id].bias, l.expert_down[id].scale);
     });
@@ -163,6 +167,7 @@ void Steps::sharedExpert(uint32_t i, MatrixView<const float> x, MatrixView<float
                {l.shared_up, act_, shared_up_.view()},
                {l.shared_router, act_, shared_scale_.view()}});
     else apply({{l.shared_gate, act_, shared_gate_.view()}, {l.shared_up, act_, shared_up_.view()}});
+    cutGates(i, shared_gate_.view());
     forRows(n, width, [&](size_t t) {
         cpu::activate(d_.architecture.activation, shared_gate_.row(t), shared_up_.row(t), shared_up_.row(t), width);
     });

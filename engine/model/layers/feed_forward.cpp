@@ -6,12 +6,20 @@
 namespace hearth::model {
 
 void Steps::feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    if (observer_ && !d_.expertLayer(i)) observer_(i, x);
     if (d_.expertLayer(i)) experts(i, x, out);
     else if (isSparse(i)) sparseFeedForward(i, x, out);
     else denseFeedForward(i, x, out);
 }
 
 void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
+    hiddenOf(i, x);
+    countNeurons(i, up_.view());
+    down(i, out);
+}
+
+/// up_ [n, f] = act(gate) · up of all neurons, or act(up).
+void Steps::hiddenOf(uint32_t i, MatrixView<const float> x) {
     const LayerWeights& l = w_.layers[i];
     const size_t n = x.rows, neurons = l.up.weight.rows;
     act_.set(x);
@@ -22,16 +30,14 @@ void Steps::denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<f
         if (l.gate) apply({{l.gate, act_, gate_.view()}, {l.up, act_, up_.view()}});
         else apply({{l.up, act_, up_.view()}});
     }
-    if (l.gate) {
-        if (d_.shapes[i].gate_cut > 0) cutGates(gate_.view(), d_.shapes[i].gate_cut);
-        forRows(n, neurons, [&](size_t t) {
-            cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
-        });
-    } else {
-        forRows(n, neurons,
-                [&](size_t t) { cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons); });
-    }
-    down(i, out);
+    cutGates(i, l.gate ? gate_.view() : up_.view());
+    const bool threshold = hasThreshold(i);
+    if (threshold) scores_.resize(n, neurons);
+    forRows(n, neurons, [&](size_t t) {
+        if (threshold) scoreByThreshold(i, t, l.gate ? gate_.row(t) : up_.row(t));
+        if (l.gate) cpu::activate(d_.architecture.activation, gate_.row(t), up_.row(t), up_.row(t), neurons);
+        else cpu::activate(d_.architecture.activation, up_.row(t), nullptr, up_.row(t), neurons);
+    });
 }
 
 /// out [n, d] from the neurons in up_: as the file has it, by neuron where it has nothing else.
@@ -48,8 +54,18 @@ void Steps::down(uint32_t i, MatrixView<float> out) {
     }
 }
 
+/// What layer i's activation is put on: a cut that the model or the user has beside the activation.
+void Steps::cutGates(uint32_t i, MatrixView<float> gate) {
+    if (d_.shapes[i].gate_cut > 0) cutBelowDeviation(gate, d_.shapes[i].gate_cut);
+    if (d_.relu_threshold > 0 && d_.activationHasZeros())
+        forRows(gate.rows, gate.cols, [&](size_t t) {
+            for (float& g : gate.rowSpan(t))
+                if (g < d_.relu_threshold) g = 0;
+        });
+}
+
 /// Gemma 3n's sparsity: gates keep what exceeds mean + cut · standard deviation of their row (n − 1 in the variance).
-void Steps::cutGates(MatrixView<float> gate, float cut) {
+void Steps::cutBelowDeviation(MatrixView<float> gate, float cut) {
     forRows(gate.rows, gate.cols, [&](size_t t) {
         const std::span<float> row = gate.rowSpan(t);
         double sum = 0, squares = 0;

@@ -5,6 +5,7 @@
 
 #include "engine/model/forward.h"
 #include "engine/model/layer_steps.h"
+#include "engine/model/predictors.h"
 
 namespace hearth::model {
 
@@ -14,11 +15,18 @@ namespace hearth::model {
 class Steps : public LayerSteps, private ColdHalf {
 public:
     Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
-          uint32_t max_batch, sparse::Mode mode);
+          uint32_t max_batch, const sparse::Choice& choice);
     void run(std::span<const Part> parts, MatrixView<float> logits);
     void place(Placing placing) { placing_ = std::move(placing); }
     uint32_t maxBatch() const { return max_batch_; }
+    const sparse::Choice& choice() const { return choice_; }
+    void setChoice(const sparse::Choice& choice);
+    void setPredictors(std::shared_ptr<const Predictors> predictors) { predictors_ = std::move(predictors); }
+    void setProfile(sparse::Profile* profile) { profile_ = profile; }
+    void setObserver(Forward::Observer observer) { observer_ = std::move(observer); }
+    const sparse::LossControl& loss() const { return loss_; }
     Measurements& measurements() { return measurements_; }
+    void setDenseLayers(std::vector<bool> dense) { dense_layers_ = std::move(dense); }
 
 private:
     struct Use {                     ///< out [n, rows] = x · linearᵀ (+ bias)
@@ -79,7 +87,9 @@ private:
     // feed_forward.cpp, experts.cpp: out [n, d] = feed-forward of layer i on x [n, d]
     void feedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void denseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
-    void cutGates(MatrixView<float> gate, float cut);
+    void hiddenOf(uint32_t i, MatrixView<const float> x);
+    void cutGates(uint32_t i, MatrixView<float> gate);
+    void cutBelowDeviation(MatrixView<float> gate, float cut);
     void down(uint32_t i, MatrixView<float> out);
 
     // cold_feed_forward.cpp
@@ -91,9 +101,26 @@ private:
     bool isSparse(uint32_t i) const;
     void sparseFeedForward(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
     void listedNeurons(uint32_t i, MatrixView<float> out);
-    void predictNeurons(uint32_t i);
     void applyListed(const Linear& linear, cpu::Activations& x, MatrixView<float> out);
-    void expertDownByNeuron(uint32_t i);
+    void expertNeurons(uint32_t i);
+    void listFiring(const float* values, size_t neurons, std::vector<uint32_t>& list) const;
+    void readNeurons(std::span<const cpu::Neurons> all);
+
+    // active_neurons.cpp: which neurons are worth computing
+    sparse::Predictor predictorOf(uint32_t i) const;
+    bool scoreBeforeGate(uint32_t i, MatrixView<const float> x);
+    bool scoreByFile(uint32_t i, float dial);
+    bool scoreByGate(uint32_t i, MatrixView<const float> x);
+    void scoreByThreshold(uint32_t i, size_t t, const float* decides);
+    bool hasThreshold(uint32_t i) const;
+    bool estimate(const NeuronEstimator& e, float dial);
+    void estimateInto(const NeuronEstimator& e, Matrix<float>& scores);
+    void lookAhead(uint32_t i);
+    void checkLoss(uint32_t i, MatrixView<const float> out);
+    void countNeurons(uint32_t i, MatrixView<const float> values);
+    void countListed(uint32_t i);
+    void countExperts(uint32_t i, size_t tokens, bool listed);
+
     void route(uint32_t i, MatrixView<const float> x);
     void chooseExperts(const float* logits, const float* bias, uint32_t* ids, float* weights);
     void experts(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
@@ -108,7 +135,7 @@ private:
 
     ThreadPool& pool_;
     uint32_t max_batch_;
-    sparse::Mode mode_;
+    sparse::Choice choice_;
     Measurements measurements_;
     Placing placing_;
     ElsewhereSteps* at_ = nullptr;              // who holds the residual stream; null: x_
@@ -135,8 +162,18 @@ private:
     Matrix<float> shared_gate_, shared_up_, shared_scale_;
     std::vector<Matrix<float>> streams_, predicted_;   // Gemma 3n: S × [n, d]
     Matrix<float> mood_, coefficients_, per_layer_, per_layer_hidden_, side_;
-    Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]
+    std::shared_ptr<const Predictors> predictors_;
+    sparse::LossControl loss_;
+    bool checking_ = false;                     // a layer is computed in full to see what was lost
+    sparse::Profile* profile_ = nullptr;
+    Forward::Observer observer_;
+    Matrix<float> scores_, hidden_scores_;      // predictor: [n, f], [n, rank]; scores below zero are left out
+    Matrix<float> ahead_scores_;                // [n, f] of layer ahead_of_ (0: none)
+    uint32_t ahead_of_ = 0;
+    Matrix<float> checked_;                     // [1, d]
     std::vector<uint32_t> listed_;              // neurons to compute, ascending
+    std::vector<std::vector<uint32_t>> expert_listed_;   // [used]: the same of each chosen expert
+    std::vector<bool> dense_layers_;            // in automatic mode: zeros do not pay there
     cpu::Activations act_, act2_, act3_;
     std::vector<cpu::Activations> head_acts_;
     std::vector<cpu::Product> products_;

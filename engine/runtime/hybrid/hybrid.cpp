@@ -19,6 +19,16 @@ std::string whyNotShape(const model::Description& d, const model::LayerShape& s)
     return {};
 }
 
+/// What keeps a sparse mode from the kernels.
+std::string whyNotSparse(const model::Description& d, const sparse::Choice& choice) {
+    if (d.relu_threshold > 0) return "small gates are cut";
+    if (choice.mode == sparse::Mode::threshold) return "its neurons are chosen by thresholds";
+    if (choice.mode != sparse::Mode::predict) return {};
+    const bool own = d.file->find("blk.0.fc1.weight") != nullptr;
+    const bool asked = choice.predictor == sparse::Predictor::best || choice.predictor == sparse::Predictor::file;
+    return own && asked ? "" : "its neurons are predicted by a calibration";
+}
+
 /// Of what the plan gives to the device, what can be cut there: columns of a down-projection only between blocks, and gates
 /// without their neurons only all of them.
 HotNeurons hotOf(const model::LayerWeights& l, const placement::LayerSplit& split, bool exact_gates) {
@@ -34,7 +44,8 @@ HotNeurons hotOf(const model::LayerWeights& l, const placement::LayerSplit& spli
 
 }  // namespace
 
-std::string whyNotOnDevices(const model::Description& d, cpu::KvType kv) {
+std::string whyNotOnDevices(const model::Description& d, cpu::KvType kv, const sparse::Choice& sparse) {
+    if (std::string why = whyNotSparse(d, sparse); !why.empty()) return why;
     if (d.experts.count > 0) return "its layers have experts";
     if (d.architecture.latent_attention) return "it has latent attention";
     if (d.recurrent()) return "it has recurrent layers";

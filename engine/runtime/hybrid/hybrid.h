@@ -12,7 +12,7 @@
 namespace hearth::runtime {
 
 /// Why graphics devices cannot serve this model yet, as a clause; empty when they can.
-std::string whyNotOnDevices(const model::Description& description, cpu::KvType kv);
+std::string whyNotOnDevices(const model::Description& description, cpu::KvType kv, const sparse::Choice& sparse);
 
 /// What a plan gives to graphics devices, carried out: the devices, their share of the weights, and who computes what.
 class Hybrid {

@@ -191,6 +191,8 @@ void TestQuantizeFile::ownModels() {
         convert::quantizeFile(model.toStdString(), path("new.gguf"), {.type = type, .allow_requantizing = true}, pool_);
         const auto after = gguf::File::open(path("new.gguf"));
         QCOMPARE(after->isPowerInfer(), before->isPowerInfer());
+        const gguf::Tensor* predictor = after->find("blk.0.fc2.weight");
+        QCOMPARE(QString::fromStdString(convert::predictorNote(path("new.gguf"))).contains("fc2 as"), predictor != nullptr);
         QCOMPARE(after->tensors().size(), before->tensors().size());
         for (const gguf::Tensor& tensor : before->tensors()) {
             const gguf::Tensor& made = after->require(tensor.name);

@@ -1,10 +1,12 @@
 #include <QTest>
 
+#include <array>
 #include <limits>
 #include <map>
 #include <numeric>
 
 #include "engine/cpu/products.h"
+#include "engine/sparse/regrouped.h"
 #include "tests/engine/cpu/weights.h"
 
 using namespace hearth;
@@ -57,13 +59,56 @@ struct Made {
         n.gate = gated ? gate.data() : nullptr;
         n.hidden = hidden.data();
         n.down = down.weight;
-        cpu::multiplyNeurons(kernels, pool, n, out.data());
+        n.out = out.data();
+        cpu::multiplyNeurons(kernels, pool, {&n, 1});
         return out;
     }
 };
 
 const Made& madeOf(int type) {
     static std::map<int, Made> made;
+    return made.try_emplace(type, static_cast<Type>(type)).first->second;
+}
+
+/// A down-projection as files have it, and its regrouped copy; outputs that do not fill the last chunk of 32.
+struct MadeRegrouped {
+    static constexpr size_t kOutputs = 328, kOf = 768;
+    RandomWeight file;   // [outputs, neurons]
+    sparse::Regrouped layout;
+    std::vector<std::byte> copy;
+    cpu::RegroupedWeight weight;
+    std::vector<float> hidden = randomValues(kOf, 8);
+    std::vector<uint32_t> fire, everyone;
+
+    explicit MadeRegrouped(Type type) : file(type, kOutputs, kOf, 6), layout(type, kOutputs, kOf), copy(layout.bytes), everyone(kOf) {
+        sparse::regroup(layout, file.bytes, 0, kOf, copy);
+        weight = {type, copy.data(), copy.data() + layout.scales_at, copy.data() + layout.common_at, kOf, kOutputs,
+                  layout.group, layout.common_group, layout.code_row_bytes, layout.scale_row_bytes, layout.common_row_bytes};
+        std::iota(everyone.begin(), everyone.end(), 0u);
+        // Three of four are zero; the neurons 256 to 511 all fire, those of a stretch none.
+        for (uint32_t j = 0; j < kOf; ++j) {
+            if (j / 256 != 1 && (hidden[j] < 0.7f || (j >= 512 && j < 640))) hidden[j] = 0;
+            else fire.push_back(j);
+        }
+    }
+
+    std::vector<float> run(const cpu::Kernels& kernels, unsigned threads, std::span<const uint32_t> list,
+                           bool everything = false) const {
+        ThreadPool pool(threads);
+        std::vector<float> out(kOutputs, -1.0f);
+        cpu::Neurons n;
+        n.everything = everything;
+        n.list = list;
+        n.hidden = const_cast<float*>(hidden.data());   // read only: there is no `up`
+        n.regrouped = weight;
+        n.out = out.data();
+        cpu::multiplyNeurons(kernels, pool, {&n, 1});
+        return out;
+    }
+};
+
+const MadeRegrouped& regroupedOf(int type) {
+    static std::map<int, MadeRegrouped> made;
     return made.try_emplace(type, static_cast<Type>(type)).first->second;
 }
 
@@ -135,6 +180,81 @@ private slots:
             std::vector<float> some(kNeurons);
             const std::vector<float> out = made.run(kernels, threads, made.positive, Activation::relu, true, some);
             QVERIFY(std::memcmp(out.data(), all.data(), kWidth * sizeof(float)) == 0);
+        }
+    }
+
+    void regrouped_data() {
+        QTest::addColumn<int>("isa");
+        QTest::addColumn<int>("type");
+        for (const Isa isa : cpu::availableIsas())
+            for (const Type type : blockTypes())
+                QTest::addRow("%s %s", std::string(cpu::isaName(isa)).c_str(),
+                              std::string(gguf::typeInfo(type).name).c_str())
+                    << static_cast<int>(isa) << static_cast<int>(type);
+    }
+    /// The values of the file's own blocks; neurons that are zero change no bit, nor does the number of threads.
+    void regrouped() {
+        QFETCH(int, isa);
+        QFETCH(int, type);
+        const cpu::Kernels& kernels = cpu::kernels(static_cast<Isa>(isa));
+        const MadeRegrouped& made = regroupedOf(type);
+        const std::vector<float> out = made.run(kernels, 1, made.fire);
+        for (size_t o = 0; o < made.kOutputs; ++o) {
+            double sum = 0, magnitude = 0;
+            for (const uint32_t j : made.fire) {
+                const double term = static_cast<double>(made.hidden[j]) * made.file.values[o * made.kOf + j];
+                sum += term;
+                magnitude += std::abs(term);
+            }
+            QVERIFY(std::abs(out[o] - sum) <= 64 * 0x1p-24 * magnitude);
+        }
+        QVERIFY(std::memcmp(made.run(kernels, 1, made.everyone, true).data(), out.data(), out.size() * sizeof(float)) == 0);
+        for (const unsigned threads : {2u, 3u, 4u, 7u})
+            QVERIFY(std::memcmp(made.run(kernels, threads, made.fire).data(), out.data(), out.size() * sizeof(float)) == 0);
+    }
+
+    /// Up rows and a regrouped down-projection in one hand-out, of several feed-forwards of different tokens.
+    void severalAtOnce() {
+        const cpu::Kernels& kernels = cpu::activeKernels();
+        const RandomWeight up(Type::Q4_0, MadeRegrouped::kOf, kWidth, 1);
+        const std::vector<float> x = randomValues(2 * kWidth, 3), gate = randomValues(MadeRegrouped::kOf, 4);
+        std::vector<uint32_t> fire;
+        for (uint32_t j = 0; j < MadeRegrouped::kOf; ++j)
+            if (gate[j] > 0) fire.push_back(j);
+        ThreadPool pool(3);
+        cpu::Activations activations;
+        activations.set({x.data(), 2, kWidth});
+        std::vector<float> ups(2 * MadeRegrouped::kOf);
+        const cpu::Product product{up.weight, &activations, 0, 0, {ups.data(), 2, MadeRegrouped::kOf}};
+        cpu::multiply(kernels, pool, {&product, 1});
+        std::vector<cpu::Neurons> all;
+        std::vector<std::vector<float>> hidden(3, std::vector<float>(MadeRegrouped::kOf)), outs;
+        const std::array<Type, 3> types{Type::Q4_0, Type::Q6_K, Type::Q4_K};
+        for (size_t i = 0; i < 3; ++i) {
+            outs.emplace_back(MadeRegrouped::kOutputs);
+            cpu::Neurons& n = all.emplace_back();
+            n.list = fire;
+            n.up = up.weight;
+            n.x = &activations;
+            n.x_row = i % 2;
+            n.gate = gate.data();
+            n.hidden = hidden[i].data();
+            n.regrouped = regroupedOf(static_cast<int>(types[i])).weight;
+            n.out = outs[i].data();
+        }
+        cpu::multiplyNeurons(kernels, pool, all);
+        for (size_t i = 0; i < 3; ++i) {
+            const MadeRegrouped& made = regroupedOf(static_cast<int>(types[i]));
+            for (const uint32_t j : fire) QCOMPARE(hidden[i][j], gate[j] * ups[i % 2 * made.kOf + j]);
+            for (size_t o = 0; o < made.kOutputs; ++o) {
+                double sum = 0, magnitude = 0;
+                for (const uint32_t j : fire) {
+                    const double term = static_cast<double>(hidden[i][j]) * made.file.values[o * made.kOf + j];
+                    sum += term;
+                    magnitude += std::abs(term);
+                }
+                QVERIFY(std::abs(outs[i][o] - sum) <= 64 * 0x1p-24 * magnitude);
+            }
         }
     }
 

@@ -50,10 +50,11 @@ const cpu::Kernels& kernelsOf(Isa isa) {
 }
 
 /// out [tokens, rows] of one product.
-std::vector<float> productOf(Isa isa, ThreadPool& pool, const cpu::Weight& weight, const std::vector<float>& x, size_t tokens) {
+std::vector<float> productOf(Isa isa, ThreadPool& pool, const cpu::Weight& weight, const std::vector<float>& x, size_t tokens,
+                             float fine_from = cpu::kFineFrom) {
     std::vector<float> out(tokens * weight.rows, -1.0f);
     Activations activations;
-    activations.set({x.data(), tokens, weight.cols});
+    activations.set({x.data(), tokens, weight.cols}, fine_from);
     const Product product{weight, &activations, 0, 0, {out.data(), tokens, weight.rows}};
     cpu::multiply(kernelsOf(isa), pool, {&product, 1});
     return out;
@@ -67,14 +68,14 @@ struct Expected { double value, rounding, summing, variance; };
 /// summing: one float operation a value at most, each with a relative error of 2^-24 of the magnitudes so far. Types with a
 /// minimum add codes and minimum apart, which are at most a few times as large as the largest value of a row.
 /// variance: of the sum, when each rounding error is uniform in its step.
-Expected expectedOf(Type type, const float* w, const float* x, size_t n) {
+Expected expectedOf(Type type, const float* w, const float* x, size_t n, double fine_from = 4.0) {
     Expected e{0, 0, 0, 0};
     double magnitude = 0, largest_w = 0, squares = 0;
     for (size_t k = 0; k < n; ++k) {
         largest_w = std::max(largest_w, std::abs(static_cast<double>(w[k])));
         squares += static_cast<double>(x[k]) * x[k];
     }
-    const double stands_out = 3.5 * std::sqrt(squares / static_cast<double>(n)) * 1.0001;
+    const double stands_out = fine_from * std::sqrt(squares / static_cast<double>(n)) * 1.0001;
     for (size_t b = 0; b < n; b += 32) {
         double largest = 0;
         const size_t end = std::min(n, b + 32);
@@ -97,6 +98,7 @@ enum class Inputs {
     exact,     ///< activations that need no rounding
     ordinary,
     outliers,  ///< few channels hold values far above the others', as in real models
+    fine,      ///< ordinary ones, all rounded to 16 bits
 };
 
 std::vector<float> inputs(Inputs kind, size_t n, uint32_t seed) {
@@ -114,11 +116,12 @@ void checkProduct(Isa isa, Type type, size_t rows, size_t cols, size_t tokens, I
     const auto seed = static_cast<uint32_t>(rows * 1000 + cols * 10 + tokens);
     const RandomWeight w(type, rows, cols, seed);
     const std::vector<float> x = inputs(kind, tokens * cols, seed + 1);
-    const std::vector<float> out = productOf(isa, pool, w.weight, x, tokens);
+    const float fine_from = kind == Inputs::fine ? 0.0f : 4.0f;
+    const std::vector<float> out = productOf(isa, pool, w.weight, x, tokens, fine_from);
     double error = 0, variance = 0;
     for (size_t t = 0; t < tokens; ++t)
         for (size_t r = 0; r < rows; ++r) {
-            const Expected e = expectedOf(type, w.values.data() + r * cols, x.data() + t * cols, cols);
+            const Expected e = expectedOf(type, w.values.data() + r * cols, x.data() + t * cols, cols, fine_from);
             const double miss = std::abs(out[t * rows + r] - e.value), bound = e.summing + (exact ? 0 : e.rounding);
             if (!(miss <= bound))
                 QFAIL(qPrintable(QString("%1x%2, token %3 row %4: %5, expected %6 ± %7").arg(rows).arg(cols).arg(t).arg(r)
@@ -127,7 +130,9 @@ void checkProduct(Isa isa, Type type, size_t rows, size_t cols, size_t tokens, I
             variance += isFloat(type) ? 1e-12 * e.value * e.value : e.variance;
         }
     // Rows share the errors of the activations, and few blocks have most of the weight, so there are not many samples.
-    if (!exact && tokens >= 19 && cols >= 256) QVERIFY2(error <= 3 * variance, qPrintable(QString::number(error / variance)));
+    // With 16 bits the additions' own rounding is most of it.
+    const bool by_rounding = kind == Inputs::ordinary || kind == Inputs::outliers;
+    if (by_rounding && tokens >= 19 && cols >= 256) QVERIFY2(error <= 3 * variance, qPrintable(QString::number(error / variance)));
 }
 
 /// Columns that a type can have: awkward ones for the float types, few and many blocks for the others.
@@ -172,8 +177,9 @@ private slots:
         for (const size_t cols : columnsOf(c.type))
             for (const size_t rows : {1, 3, 15, 16, 17, 31, 33, 48})
                 for (const size_t tokens : {1, 2, 5, 19}) {
-                    for (const Inputs kind : {Inputs::exact, Inputs::ordinary, Inputs::outliers})
-                        checkProduct(c.isa, c.type, rows, cols, tokens, kind);
+                    for (const Inputs kind : {Inputs::exact, Inputs::ordinary}) checkProduct(c.isa, c.type, rows, cols, tokens, kind);
+                    if (rows == 17 && !isFloat(c.type))
+                        for (const Inputs kind : {Inputs::outliers, Inputs::fine}) checkProduct(c.isa, c.type, rows, cols, tokens, kind);
                     if (QTest::currentTestFailed()) return;
                 }
     }
