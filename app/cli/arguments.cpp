@@ -123,6 +123,7 @@ void addModelArguments(CLI::App& command, ModelArguments& arguments, bool option
     addContext(command, arguments.load);
     addBatchSize(command, arguments.load);
     addSparse(command, arguments.load);
+    addCards(command, arguments.planning);
     addActivation(command, arguments.load);
 }
 
@@ -142,7 +143,12 @@ void addJson(CLI::App& command, bool& json) { command.add_flag("--json", json, "
 
 std::shared_ptr<runtime::Model> loadModel(const ModelArguments& arguments, Wait wait) {
     const fs::path path = arguments.path.empty() ? starterModel() : fs::path(arguments.path);
-    auto model = runtime::Model::load(path, arguments.load);
+    runtime::LoadOptions load = arguments.load;
+    PlanningArguments planning = arguments.planning;
+    planning.threads = load.threads;
+    chooseDevices(planning, path, load);
+    auto model = runtime::Model::load(path, load);
+    for (const std::string& sentence : model->placementNotes()) note("warning: " + sentence);
     if (model->plan().limit.starts_with("main memory")) note("warning: " + model->plan().limit);
     if (wait == Wait::never && arguments.load.sparse.mode == sparse::Mode::automatic) {
         model->prepareInBackground();

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "app/cli/planning.h"
 #include "engine/runtime/model.h"
 
 /// Arguments that several commands share, under the same names everywhere.
@@ -15,11 +16,12 @@ namespace hearth::cli {
 struct ModelArguments {
     std::string path;
     runtime::LoadOptions load;
+    PlanningArguments planning;
 };
 
 /// MODEL as the first argument, or -m. Where it is `optional`, the starter model stands in.
 void addModelPath(CLI::App& command, std::string& path, bool optional = false);
-/// That, -t, -c, -b, --kv, --sparse and --activation.
+/// That, -t, -c, -b, --kv, --sparse, --activation, --vram-budget, --gpu and --disable-gpu-index.
 void addModelArguments(CLI::App& command, ModelArguments& arguments, bool optional = false);
 void addThreads(CLI::App& command, unsigned& threads);
 void addContext(CLI::App& command, runtime::LoadOptions& load);

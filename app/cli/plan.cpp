@@ -2,7 +2,6 @@
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "app/cli/arguments.h"
 #include "app/cli/commands.h"
@@ -39,13 +38,6 @@ placement::ModelShape modelOf(const Arguments& arguments) {
     const size_t colon = arguments.shape.find(':', end);
     return placement::readShape(arguments.shape.substr(0, colon),
                                 colon == std::string::npos ? "" : arguments.shape.substr(colon + 1));
-}
-
-std::vector<gguf::Type> typesOf(const model::Description& description) {
-    std::set<gguf::Type> types;
-    for (const gguf::Tensor& tensor : description.file->tensors())
-        if (tensor.n_dims > 1) types.insert(tensor.type);
-    return {types.begin(), types.end()};
 }
 
 /// Layers with attention and cache on the same devices, as "0-27".
@@ -150,7 +142,7 @@ void showPlan(const Arguments& arguments) {
     if (arguments.path.empty() == arguments.shape.empty())
         refuseArgument("plan", "name either a model file or a shape (--shape)");
     const placement::ModelShape model = modelOf(arguments);
-    const std::vector<placement::Device> devices = planningDevices(arguments.planning, typesOf(model.description));
+    const std::vector<placement::Device> devices = planningDevices(arguments.planning, weightTypes(*model.description.file));
     placement::Options options{.ctx = arguments.load.ctx,
                                .batch = arguments.load.batch,
                                .kv = arguments.load.kv,

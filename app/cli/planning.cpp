@@ -1,6 +1,7 @@
 #include "app/cli/planning.h"
 
 #include <algorithm>
+#include <set>
 
 #include "app/cli/arguments.h"
 #include "app/data_folder.h"
@@ -29,7 +30,7 @@ uint64_t sizeOf(const std::string& flag, const std::string& word) {
 }
 
 /// The cards that are here and can be used.
-void addCards(std::vector<placement::Device>& devices, const placement::DeviceFile& known) {
+void appendCards(std::vector<placement::Device>& devices, const placement::DeviceFile& known) {
     for (const gpu::Found& found : gpu::discover().devices) {
         if (!found.why_not.empty()) continue;
         placement::Device device{
@@ -44,8 +45,7 @@ void addCards(std::vector<placement::Device>& devices, const placement::DeviceFi
 
 }  // namespace
 
-void addPlanning(CLI::App& command, PlanningArguments& arguments) {
-    addThreads(command, arguments.threads);
+void addCards(CLI::App& command, PlanningArguments& arguments) {
     command
         .add_option_function<std::string>(
             "--vram-budget",
@@ -59,12 +59,17 @@ void addPlanning(CLI::App& command, PlanningArguments& arguments) {
         .add_option("--gpu", arguments.gpus,
                     "Cards that serve the model, in this order, each with its budget: cuda:0=8G,cuda:1=4G")
         ->type_name("NAME[=SIZE],...");
+    command.add_flag("--disable-gpu-index", arguments.whole, "Do not cut a layer's neurons into hot and cold ones");
+}
+
+void addPlanning(CLI::App& command, PlanningArguments& arguments) {
+    addThreads(command, arguments.threads);
+    addCards(command, arguments);
     command
         .add_option("--simulate", arguments.simulated,
                     "Plan for these cards (and this processor) instead of what is here: rtx4090,pc-high")
         ->type_name("NAME,...");
     addSize(command, "--budget", arguments.main_memory, "Main memory that may be used (default: what is free)");
-    command.add_flag("--disable-gpu-index", arguments.whole, "Do not cut a layer's neurons into hot and cold ones");
     command.add_flag("--reset-gpu-index,--measure", arguments.measure,
                      "Forget what was measured on this machine and plan anew");
 }
@@ -74,7 +79,7 @@ std::vector<placement::Device> planningDevices(const PlanningArguments& argument
     const auto known = placement::DeviceFile::read(app::dataFile(std::filesystem::path("placement") / "devices.json"));
     std::vector<placement::Device> devices{placement::cpuDevice()};
     bool simulated_cpu = false;
-    if (arguments.simulated.empty()) addCards(devices, known);
+    if (arguments.simulated.empty()) appendCards(devices, known);
     else
         for (const std::string& name : split(arguments.simulated)) {
             placement::Device device = known.named(name);
@@ -94,6 +99,26 @@ std::vector<placement::Device> planningDevices(const PlanningArguments& argument
         speeds.describe(devices[0], types);
     }
     return devices;
+}
+
+std::vector<gguf::Type> weightTypes(const gguf::File& file) {
+    std::set<gguf::Type> types;
+    for (const gguf::Tensor& tensor : file.tensors())
+        if (tensor.n_dims > 1) types.insert(tensor.type);
+    return {types.begin(), types.end()};
+}
+
+void chooseDevices(const PlanningArguments& arguments, const std::filesystem::path& path,
+                   runtime::LoadOptions& load) {
+    const bool asked = arguments.vram || !arguments.gpus.empty();
+    const auto cards = gpu::discover().devices;
+    if (!asked && std::ranges::none_of(cards, [](const gpu::Found& card) { return card.why_not.empty(); })) return;
+    load.devices = planningDevices(arguments, weightTypes(*gguf::File::open(path)));
+    placement::Options options;
+    applyBudgets(arguments, load.devices, options);
+    load.budget = options.budget;
+    load.use = options.use;
+    load.split = options.split;
 }
 
 void applyBudgets(const PlanningArguments& arguments, const std::vector<placement::Device>& devices,

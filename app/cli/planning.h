@@ -1,11 +1,13 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/placement/plan.h"
+#include "engine/runtime/model.h"
 
 namespace hearth::cli {
 
@@ -18,12 +20,18 @@ struct PlanningArguments {
     bool whole = false, measure = false;
 };
 
-/// --vram-budget, --gpu, --simulate, --budget, --reset-gpu-index, --disable-gpu-index, --measure and -t.
+/// --vram-budget, --gpu and --disable-gpu-index.
+void addCards(CLI::App& command, PlanningArguments& arguments);
+/// Those, --simulate, --budget, --reset-gpu-index, --measure and -t.
 void addPlanning(CLI::App& command, PlanningArguments& arguments);
 
 /// The devices that are there, or those that are simulated; the processor's speeds are measured for weights of `types`.
 std::vector<placement::Device> planningDevices(const PlanningArguments& arguments,
                                                const std::vector<gguf::Type>& types);
+/// The types of a file's matrices, each once.
+std::vector<gguf::Type> weightTypes(const gguf::File& file);
+/// For a model that is loaded: the devices that are there, if any can be used or one is asked for, and their budgets.
+void chooseDevices(const PlanningArguments& arguments, const std::filesystem::path& path, runtime::LoadOptions& load);
 /// Puts budgets, the chosen devices and the wish not to cut layers into `options`.
 void applyBudgets(const PlanningArguments& arguments, const std::vector<placement::Device>& devices,
                   placement::Options& options);

@@ -57,6 +57,7 @@ public:
     virtual void wait(StreamId stream, EventId event) = 0;  ///< the stream goes on after the event
     /// The stream goes on when the 32-bit word in mapped memory is `value` or later (differences wrap around).
     virtual void waitValue(StreamId stream, const void* mapped, uint32_t value) = 0;
+    virtual bool done(EventId event) = 0;   ///< whether the stream has passed it, well or not
     virtual void synchronize(EventId event) = 0;
     virtual void synchronize() = 0;  ///< until all streams are empty
 };

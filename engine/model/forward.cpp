@@ -14,6 +14,7 @@ Forward::~Forward() = default;
 void Forward::run(std::span<const Part> parts, MatrixView<float> logits) { steps_->run(parts, logits); }
 void Forward::setDenseLayers(std::vector<bool> dense) { steps_->setDenseLayers(std::move(dense)); }
 uint32_t Forward::maxBatch() const { return steps_->maxBatch(); }
+void Forward::place(Placing placing) { steps_->place(std::move(placing)); }
 const sparse::Choice& Forward::choice() const { return steps_->choice(); }
 void Forward::setChoice(const sparse::Choice& choice) { steps_->setChoice(choice); }
 void Forward::setPredictors(std::shared_ptr<const Predictors> predictors) {
@@ -26,7 +27,11 @@ Measurements& Forward::measurements() { return steps_->measurements(); }
 
 Steps::Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
              uint32_t max_batch, const sparse::Choice& choice)
-    : d_(description), w_(weights), pool_(pool), max_batch_(std::max(1u, max_batch)), choice_(choice), loss_(description.layers, choice.max_loss) {
+    : LayerSteps(description, weights),
+      pool_(pool),
+      max_batch_(std::max(1u, max_batch)),
+      choice_(choice),
+      loss_(description.layers, choice.max_loss) {
     const float* factors = w_.rope_factors;
     if (w_.rope_long != nullptr && w_.rope_short != nullptr)
         factors = d_.rope_original_context > 0 && context > d_.rope_original_context ? w_.rope_long : w_.rope_short;
@@ -86,12 +91,17 @@ void Steps::pass(std::span<const Part> parts, MatrixView<float> logits) {
     if (d_.window > 0) window_rope_.fill(positions_);
     for (Matrix<float>* m : {&x_, &normed_, &branch_, &branch2_}) m->resize(n, d_.width);
     embed();
+    beginElsewhere();
     if (d_.architecture.altup) {
         altupBegin();
         for (uint32_t i = 0; i < d_.layers; ++i) altupLayer(i);
         altupEnd();
     } else {
-        for (uint32_t i = 0; i < d_.layers; ++i) layer(i);
+        for (uint32_t i = 0; i < d_.layers; ++i) {
+            moveTo(placing_.layers.empty() ? nullptr : placing_.layers[i]);
+            if (at_ != nullptr) at_->layer(i);
+            else layer(i);
+        }
     }
     output(parts, logits);
 }
@@ -111,24 +121,35 @@ void Steps::embed() {
     });
 }
 
-void Steps::layer(uint32_t i) {
-    const LayerWeights& l = w_.layers[i];
-    const bool parallel = d_.architecture.parallel;
-    if (d_.architecture.router_reads_layer_input && d_.expertLayer(i)) route(i, x_.view());
+MatrixView<float> Steps::view(Rows rows) {
+    switch (rows) {
+        case Rows::normed: return normed_.view();
+        case Rows::branch: return branch_.view();
+        case Rows::branch2: return branch2_.view();
+        case Rows::x: break;
+    }
+    return x_.view();
+}
 
-    const NormWeights& before = l.attn_norm_2 ? l.attn_norm_2 : l.attn_norm;
-    if (before) normRows(before, x_.view(), normed_.view());
-    const MatrixView<const float> in = before ? normed_.view() : x_.view();
-    if (d_.shapes[i].recurrent) deltaNet(i, in, branch_.view());
-    else if (d_.architecture.latent_attention) latentAttention(i, in, branch_.view());
-    else attention(i, in, branch_.view());
-    if (parallel && l.attn_norm_2) normRows(l.attn_norm, x_.view(), normed_.view());
-    if (!parallel) addBranch(branch_.view(), l.attn_post_norm);
+/// Tells everyone who takes part, once.
+void Steps::beginElsewhere() {
+    at_ = nullptr;
+    std::vector<ElsewhereSteps*> all = placing_.layers;
+    all.push_back(placing_.output);
+    std::ranges::sort(all);
+    const auto same = std::ranges::unique(all);
+    all.erase(same.begin(), same.end());
+    for (ElsewhereSteps* place : all)
+        if (place != nullptr) place->begin(rows_, rope_, window_rope_, *this);
+}
 
-    if (l.ffn_norm) normRows(l.ffn_norm, x_.view(), normed_.view());
-    feedForward(i, l.ffn_norm || parallel ? normed_.view() : x_.view(), branch2_.view());
-    if (parallel) addBranch(branch_.view(), {});
-    addBranch(branch2_.view(), l.ffn_post_norm);
+/// The residual stream goes on at `place`.
+void Steps::moveTo(ElsewhereSteps* place) {
+    if (place == at_) return;
+    const Measurements::Scope scope(measurements_, "hand-over");
+    if (at_ != nullptr) at_->give(x_.view());
+    if (place != nullptr) place->take(x_.view());
+    at_ = place;
 }
 
 /// x += residual_scale · norm(branch); without a norm, the branch as it is. Changes the branch.
@@ -143,25 +164,35 @@ void Steps::addBranch(MatrixView<float> branch, const NormWeights& post_norm) {
 }
 
 void Steps::output(std::span<const Part> parts, MatrixView<float> logits) {
-    const Measurements::Scope scope(measurements_, "output");
-    size_t wanted = 0, row = 0;
+    wanted_.clear();
+    uint32_t row = 0;
     for (const Part& part : parts) {
-        const size_t n = part.tokens.size(), first = part.logits == Part::Logits::all ? 0 : n - 1;
-        if (part.logits != Part::Logits::none && n > 0)
-            for (size_t t = first; t < n; ++t)
-                normRow(w_.output_norm, x_.row(row + t), normed_.row(wanted++), d_.width);
+        const auto n = static_cast<uint32_t>(part.tokens.size());
+        const uint32_t first = part.logits == Part::Logits::all || n == 0 ? 0 : n - 1;
+        if (part.logits != Part::Logits::none)
+            for (uint32_t t = first; t < n; ++t) wanted_.push_back(row + t);
         row += n;
     }
-    if (wanted == 0) return;
-    if (logits.rows < wanted || logits.cols != d_.vocabulary) throw std::logic_error("no room for the logits");
-    act_.set(normed_.view().slice(0, wanted), 0);  // no later layer evens this rounding out, and few tokens are wanted
-    const MatrixView<float> out = logits.slice(0, wanted);
-    apply({{w_.output, act_, out}});
-    forRows(wanted, d_.vocabulary, [&](size_t t) {
+    if (wanted_.empty()) return;
+    if (logits.rows < wanted_.size() || logits.cols != d_.vocabulary) throw std::logic_error("no room for the logits");
+    const MatrixView<float> out = logits.slice(0, wanted_.size());
+    moveTo(placing_.output);
+    const Measurements::Scope scope(measurements_, "output");
+    if (at_ != nullptr) at_->output(wanted_, out);
+    else outputRows(out);
+    forRows(out.rows, d_.vocabulary, [&](size_t t) {
         if (d_.logit_divisor != 1)
             for (float& value : out.rowSpan(t)) value /= d_.logit_divisor;
         if (d_.final_softcap > 0) cpu::softcap(out.row(t), d_.final_softcap, d_.vocabulary);
     });
+}
+
+/// out [wanted, vocabulary]
+void Steps::outputRows(MatrixView<float> out) {
+    for (size_t t = 0; t < wanted_.size(); ++t)
+        normRow(w_.output_norm, x_.row(wanted_[t]), normed_.row(t), d_.width);
+    act_.set(normed_.view().slice(0, wanted_.size()), 0);  // no later layer evens this rounding out, and few tokens are wanted
+    apply({{w_.output, act_, out}});
 }
 
 void Steps::apply(std::initializer_list<Use> uses) {

@@ -7,6 +7,7 @@
 
 #include "engine/base/matrix.h"
 #include "engine/base/thread_pool.h"
+#include "engine/model/layer_steps.h"
 #include "engine/model/measurements.h"
 #include "engine/model/sequence.h"
 #include "engine/model/weights.h"
@@ -38,6 +39,10 @@ public:
     /// full, a file damaged while mapped; Stopped when the pool's stop token asks. After an exception each sequence holds what
     /// it held before (a recurrent one what it held at its last checkpoint: ask length()).
     void run(std::span<const Part> parts, MatrixView<float> logits);
+
+    /// Layers that are computed elsewhere from the next run() on. A sequence that has tokens already must have its keys and
+    /// values where its layers are. Not for Architecture::altup.
+    void place(Placing placing);
 
     /// In automatic mode: layers [layers] whose zeros do not pay and which run dense. Between two runs.
     void setDenseLayers(std::vector<bool> dense);

@@ -60,6 +60,7 @@ Sequence::Sequence(const Description& d, const SequenceOptions& options)
         kv_[i].cells = size.cells;
         kv_[i].key_bytes = size.key_bytes;
         kv_[i].value_bytes = size.value_bytes;
+        if (i < options.elsewhere.size() && options.elsewhere[i]) continue;
         kv_[i].keys = LazyBytes(*keys);
         kv_[i].values = LazyBytes(*values);
     }
@@ -67,6 +68,15 @@ Sequence::Sequence(const Description& d, const SequenceOptions& options)
         recurrent_.conv.assign(convValues(d), 0.0f);
         recurrent_.memory.assign(memoryValues(d), 0.0f);
     }
+}
+
+void Sequence::keep(const ElsewhereSteps& place, std::unique_ptr<ElsewhereMemory> memory) {
+    elsewhere_[&place] = std::move(memory);
+}
+
+ElsewhereMemory* Sequence::memoryOf(const ElsewhereSteps& place) const {
+    const auto found = elsewhere_.find(&place);
+    return found == elsewhere_.end() ? nullptr : found->second.get();
 }
 
 uint64_t Sequence::layerBytes(const Description& d, uint32_t layer, const SequenceOptions& options) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -46,6 +47,15 @@ struct SequenceOptions {
     uint32_t context = 0;  ///< positions
     uint32_t batch = 512;  ///< most tokens of one pass
     cpu::KvType kv = cpu::KvType::f16;
+    std::vector<bool> elsewhere = {};  ///< [layers] whose keys and values are not kept here; empty = none
+};
+
+class ElsewhereSteps;
+
+/// What a graphics device remembers of a sequence.
+class ElsewhereMemory {
+public:
+    virtual ~ElsewhereMemory() = default;
 };
 
 /// What a model remembers of one text: keys, values and recurrent state of its first length() tokens.
@@ -62,6 +72,13 @@ public:
     uint32_t truncate(uint32_t length);
     /// Keeps a copy of the recurrent state at the present length (nothing to do for other models). The last 32 are kept.
     void checkpoint();
+
+    /// Memory that belongs to `place`, which must outlive the sequence; nullptr when it has none.
+    void keep(const ElsewhereSteps& place, std::unique_ptr<ElsewhereMemory> memory);
+    ElsewhereMemory* memoryOf(const ElsewhereSteps& place) const;
+
+    /// Cells of layer i's keys and values: cell = position % cells. 0 = it has none of its own.
+    size_t cells(uint32_t layer) const { return kv_[layer].cells; }
 
     /// Bytes that a sequence of these options will take, at most.
     static uint64_t bytes(const Description& description, const SequenceOptions& options);
@@ -86,6 +103,7 @@ private:
     RecurrentState recurrent_;
     std::vector<Checkpoint> checkpoints_;  // ascending length
     uint32_t window_ = 0;
+    std::map<const ElsewhereSteps*, std::unique_ptr<ElsewhereMemory>> elsewhere_;
 };
 
 }  // namespace hearth::model

@@ -5,6 +5,7 @@
 
 #include "engine/model/forward.h"
 #include "engine/model/sequence.h"
+#include "engine/placement/device_scratch.h"
 #include "engine/sparse/down_copies.h"
 
 namespace hearth::placement {
@@ -80,6 +81,9 @@ FeedForward feedForward(const model::Description& d, uint32_t layer, const Activ
         f.units = experts ? d.experts.count : neurons;
         if (experts && !d.activationHasZeros()) f.curve = activity.curve;
         addAll(f.rest, {m.gate, m.up, m.down, m.down_t});
+        // A down-projection that runs along the neurons is cut between blocks, and processors round 32 inputs at a time.
+        if (!experts && m.down_t == nullptr && m.down != nullptr && !isFloat(m.down->type))
+            f.granule = std::max(32u, gguf::typeInfo(m.down->type).block_elements);
         return f;
     }
     f.units = neurons * (experts ? d.experts.count : 1);
@@ -121,6 +125,10 @@ double cacheReads(const model::Description& d, uint32_t layer, const Options& o,
 void addMemory(ModelItems& items, const model::Description& d, const Options& o) {
     items.scratch = model::Forward::scratchBytes(d, std::max(1u, o.batch), o.sparse);
     items.logits = uint64_t{d.vocabulary} * sizeof(float);
+    // For what the layers of all architectures share it is known exactly; for the rest the processor's stands in.
+    items.device_scratch = deviceScratchBytes(d, std::max(1u, o.batch));
+    if (d.experts.count > 0 || d.latent.kv_rank > 0 || d.recurrent() || d.architecture.altup)
+        items.device_scratch = std::max(items.device_scratch, items.scratch + items.logits);
     uint32_t neurons = 0;
     for (uint32_t i = 0; i < d.layers; ++i)
         neurons = std::max(neurons, d.expertLayer(i) ? d.experts.count : d.shapes[i].feed_forward);
@@ -159,7 +167,7 @@ ModelItems itemsOf(const model::Description& d, std::span<const Activity> activi
         layer.feed_forward = feedForward(d, i, activity[i], o.sparse);
         layer.kv_bytes = model::Sequence::layerBytes(d, i, cache);
         layer.kv_reads = cacheReads(d, i, o, std::min(depth, ctx));
-        layer.kv_movable = !d.shapes[i].recurrent && layer.kv_bytes > 0;
+        layer.kv_movable = !o.kv_with_layer && !d.shapes[i].recurrent && layer.kv_bytes > 0;
         const Matrices m = matricesOf(d, i, d.expertLayer(i));
         if (!needsCopy(d, i, m, o.sparse)) continue;
         if (sparse::canRegroup(m.down->type)) items.regrouped += sparse::DownCopies::bytesNeeded(*m.down);

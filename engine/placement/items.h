@@ -29,6 +29,7 @@ struct FeedForward {
         0;    ///< rows of each matrix that can be cut: neurons (of all experts), or experts; 0 = no such part
     Sized gate, rest;      ///< of all units: rows that are read whatever fires; the others
     double gate_reads = 1, rest_reads = 1;   ///< expected share of the bytes that a token reads
+    uint64_t granule = 1;  ///< units move in multiples of it: a matrix is cut between its blocks only
     bool gathered = false; ///< the rest is read by lists of rows
     Curve curve;           ///< how the reads of the rest are spread
 };
@@ -51,7 +52,8 @@ struct ModelItems {
     uint64_t dense_reads = 0;  ///< weights that a token reads when nothing is skipped
     uint64_t transposed = 0;  ///< bytes of row-per-neuron copies that loading makes in main memory
     uint64_t regrouped = 0;   ///< bytes of regrouped copies that are mapped from a sidecar
-    uint64_t scratch = 0, logits = 0, staging = 0;
+    uint64_t scratch = 0, logits = 0, staging = 0;  ///< working memory in main memory, and for a hand-over
+    uint64_t device_scratch = 0;  ///< working memory of a graphics device, logits included
     double params = 0;  ///< values that take part in a token
 };
 

@@ -1,6 +1,7 @@
 #include "engine/placement/plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <tuple>
 
@@ -78,7 +79,7 @@ private:
 
     /// What a device needs before anything of the model is on it.
     uint64_t overhead(const Device& device) const {
-        return options_.held_back.value_or(device.context_bytes + items_.scratch + items_.staging + items_.logits);
+        return options_.held_back.value_or(device.context_bytes + items_.device_scratch);
     }
 
     Target target(const Device& device, uint64_t more = 0) const {
@@ -199,10 +200,8 @@ private:
         const std::string& name = nameOf(device);
         if (options_.held_back) return add("driver", name, *options_.held_back);
         add("driver", name, devices_[static_cast<size_t>(device)].context_bytes);
-        add("scratch", name, items_.scratch);
-        add("staging", name, items_.staging);
+        add("scratch", name, items_.device_scratch);
         add("staging", cpu_.name, items_.staging);
-        add("logits", name, items_.logits);
     }
 
     bool used(size_t device) const {
@@ -322,6 +321,11 @@ uint64_t Plan::bytes(std::string_view device) const {
     for (const Part& part : parts)
         if (part.device == device) sum += part.bytes;
     return sum;
+}
+
+bool within(uint64_t planned, uint64_t counted, double tolerance) {
+    const double difference = static_cast<double>(planned) - static_cast<double>(counted);
+    return std::abs(difference) <= tolerance * static_cast<double>(planned);
 }
 
 Plan plan(const model::Description& d, std::span<const Activity> activity, std::span<const Device> devices,

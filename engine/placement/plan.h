@@ -33,6 +33,7 @@ struct Options {
     /// Graphics devices that serve the model, in this order; empty = the fewest that hold it, or all where none do.
     std::vector<std::string> use = {};
     Split split = Split::neurons;
+    bool kv_with_layer = false;  ///< keys and values lie where the layer's attention is computed
     Effort effort = Effort::exact;  ///< greedy while a slider is dragged
     uint32_t depth = 512;  ///< positions that a token looks back on when speed is predicted, as far as ctx goes
     /// Bytes of each graphics device that are kept for scratch, staging and driver, instead of what is counted for them.
@@ -73,6 +74,9 @@ struct Plan {
 
     uint64_t bytes(std::string_view device) const;
 };
+
+/// Whether a count of bytes is as planned, but for a share of `tolerance` of the plan.
+bool within(uint64_t planned, uint64_t counted, double tolerance);
 
 /// Decides where every byte of a model goes. `profile` may be nullptr: then assumedActivity() stands in. Deterministic; no
 /// clock, no threads, some milliseconds. Throws Error when the model cannot run at all, or a device is named that is not there.

@@ -43,7 +43,7 @@ public:
     Progress at(uint64_t bytes) const {
         if (bytes >= this->bytes()) return {f_.units, f_.units};
         if (bytes < f_.gate.bytes) return {bytes / gate_, 0};
-        return {f_.units, rest_ > 0 ? (bytes - f_.gate.bytes) / rest_ : f_.units};
+        return {f_.units, rest_ > 0 ? (bytes - f_.gate.bytes) / rest_ / f_.granule * f_.granule : f_.units};
     }
 
     Block between(Progress a, Progress b) const {

@@ -1,10 +1,13 @@
 #include "engine/runtime/model.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/gpu/backend.h"
 #include "engine/model/activation.h"
 #include "engine/model/predictors.h"
+#include "engine/runtime/hybrid/hybrid.h"
 
 namespace hearth::runtime {
 
@@ -22,6 +25,19 @@ model::Description describe(std::shared_ptr<const gguf::File> file, const LoadOp
     return description;
 }
 
+/// The options without devices that cannot serve the model, and why.
+LoadOptions withUsableDevices(const model::Description& description, LoadOptions options,
+                              std::vector<std::string>& notes) {
+    if (options.devices.size() < 2) return options;
+    const std::string why = whyNotOnDevices(description, options.kv, options.sparse);
+    if (why.empty()) return options;
+    notes.push_back("The processor computes this model alone: " + why + ", which graphics devices cannot do yet.");
+    std::erase_if(options.devices, [](const placement::Device& d) { return d.kind != placement::Kind::cpu; });
+    std::erase_if(options.budget, [](const auto& budget) { return budget.first != "cpu"; });
+    options.use.clear();
+    return options;
+}
+
 }  // namespace
 
 std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const LoadOptions& options,
@@ -37,19 +53,30 @@ Model::~Model() { build_stop_.request_stop(); }
 placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options,
                                const sparse::Profile* profile) {
     const placement::Device cpu = placement::cpuDevice();
-    return placement::plan(description, profile, {&cpu, 1},
-                           {.ctx = options.ctx, .batch = options.batch, .kv = options.kv, .sparse = options.sparse.mode});
+    const std::span<const placement::Device> devices =
+        options.devices.empty() ? std::span(&cpu, 1) : std::span(options.devices);
+    return placement::plan(description, profile, devices,
+                           {.ctx = options.ctx,
+                            .batch = options.batch,
+                            .kv = options.kv,
+                            .sparse = options.sparse.mode,
+                            .budget = options.budget,
+                            .use = options.use,
+                            .split = options.split,
+                            .kv_with_layer = true});
 }
 
-Model::Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop)
-    : options_(options),
-      description_(describe(file, options)),
-      plan_(planFor(description_, options)),
-      weights_(description_, options.sparse.mode),
-      pool_(options.threads),
+Model::Model(std::shared_ptr<const gguf::File> file, LoadOptions options, const std::stop_token& stop)
+    : description_(describe(file, options)),
+      options_(withUsableDevices(description_, std::move(options), placement_notes_)),
+      plan_(planFor(description_, options_)),
+      weights_(description_, options_.sparse.mode),
+      pool_(options_.threads),
       stop_build_(stop, [source = build_stop_]() mutable { source.request_stop(); }) {
+    placeOnDevices();
     forward_ =
-        std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options.batch, options.sparse);
+        std::make_unique<model::Forward>(description_, weights_, pool_, plan_.ctx, options_.batch, options_.sparse);
+    if (hybrid_) forward_->place(hybrid_->placing());
     requirePredictors();
     if (options_.count_neurons) {
         counted_ = sparse::Profile(description_.layers);
@@ -120,6 +147,31 @@ std::shared_ptr<void> Model::beginAnswer() {
     return answers_;
 }
 
+/// Where less memory is free than the plan was made for (another program took it), the plan shrinks and the user is told.
+void Model::placeOnDevices() {
+    const auto onDevices = [this] {
+        return plan_.output_device != "cpu" ||
+               std::ranges::any_of(plan_.layers, [](const auto& l) { return l.attention_device != "cpu"; });
+    };
+    for (uint64_t share = 3; onDevices(); --share) {
+        try {
+            hybrid_ = std::make_unique<Hybrid>(
+                description_, weights_, plan_,
+                DeviceStepsOptions{.batch = options_.batch, .kv = options_.kv, .sparse = options_.sparse.mode},
+                options_.open ? options_.open : OpenDevice(gpu::open));
+            return;
+        } catch (const gpu::OutOfDeviceMemory& error) {
+            placement_notes_.push_back(std::string(error.what()) + " The model was placed anew with less.");
+        }
+        for (const placement::Device& device : options_.devices)
+            if (device.kind != placement::Kind::cpu)
+                options_.budget[device.name] = plan_.bytes(device.name) / 4 * share;
+        plan_ = planFor(description_, options_);
+    }
+}
+
+uint64_t Model::allocatedOn(std::string_view device) const { return hybrid_ ? hybrid_->allocated(device) : 0; }
+
 std::vector<std::string> Model::warnings() const {
     std::vector<std::string> all = vocabulary().warnings();
     if (description_.activation_source == model::ActivationSource::name)
@@ -177,8 +229,13 @@ void Model::keepProfile() {
 }
 
 std::unique_ptr<model::Sequence> Model::newSequence() const {
-    return std::make_unique<model::Sequence>(
-        description_, model::SequenceOptions{.context = plan_.ctx, .batch = options_.batch, .kv = options_.kv});
+    auto sequence = std::make_unique<model::Sequence>(
+        description_, model::SequenceOptions{.context = plan_.ctx,
+                                             .batch = options_.batch,
+                                             .kv = options_.kv,
+                                             .elsewhere = hybrid_ ? hybrid_->layersElsewhere() : std::vector<bool>{}});
+    if (hybrid_) hybrid_->prepare(*sequence);
+    return sequence;
 }
 
 sampling::VocabularyView Model::vocabularyView() const {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,11 +16,14 @@
 #include "engine/base/thread_pool.h"
 #include "engine/model/forward.h"
 #include "engine/placement/plan.h"
+#include "engine/runtime/hybrid/open_device.h"
 #include "engine/runtime/preparation.h"
 #include "engine/sampling/token_trie.h"
 #include "engine/text/tokenizer.h"
 
 namespace hearth::runtime {
+
+class Hybrid;
 
 struct LoadOptions {
     uint32_t ctx = 0;          ///< positions; 0 = the file's, as far as memory goes
@@ -31,6 +35,13 @@ struct LoadOptions {
     float relu_threshold = 0;     ///< model::Description::relu_threshold
     bool count_neurons = false;   ///< neurons that fire are counted and added to the model's profile (keepProfile())
     sparse::Sidecars sidecars = sparse::Sidecars();   ///< where calibrations and profiles are looked for
+
+    /// What may compute, the processor among them, as the planner wants it; empty = the processor alone.
+    std::vector<placement::Device> devices = {};
+    std::map<std::string, uint64_t> budget = {};   ///< placement::Options::budget
+    std::vector<std::string> use = {};             ///< placement::Options::use
+    placement::Split split = placement::Split::neurons;
+    OpenDevice open = {};                          ///< instead of gpu::open(): tests bring devices of their own
 };
 
 /// A model file, opened, planned and ready to compute. Weights stay in the mapped file; nothing is read beforehand.
@@ -87,21 +98,29 @@ public:
     std::optional<sparse::Profile> profile() const;
     std::unique_ptr<model::Sequence> newSequence() const;
 
+    /// Sentences about where the model ended up, when that is not what was asked for.
+    const std::vector<std::string>& placementNotes() const { return placement_notes_; }
+    /// Bytes that were allocated on a graphics device for this model and its sequences.
+    uint64_t allocatedOn(std::string_view device) const;
+
     /// Sentences that the user should read: what is odd about the vocabulary, what was guessed about the activation.
     std::vector<std::string> warnings() const;
 
 private:
-    Model(std::shared_ptr<const gguf::File> file, const LoadOptions& options, const std::stop_token& stop);
+    Model(std::shared_ptr<const gguf::File> file, LoadOptions options, const std::stop_token& stop);
+    void placeOnDevices();
     void requirePredictors();
 
     Preparation preparation(unsigned threads);
     void use(Prepared prepared);
 
-    LoadOptions options_;
     model::Description description_;
+    std::vector<std::string> placement_notes_;
+    LoadOptions options_;
     placement::Plan plan_;
     model::Weights weights_;
     ThreadPool pool_;
+    std::unique_ptr<Hybrid> hybrid_;   ///< null: the processor computes all
     std::unique_ptr<model::Forward> forward_;
     std::shared_ptr<void> answers_ = std::make_shared<int>();   ///< a copy for each answer under way
     mutable std::mutex prepared_mutex_;

@@ -161,6 +161,11 @@ public:
         if (waitValueFunction()(streams_.at(stream), address, value, CU_STREAM_WAIT_VALUE_GEQ) != CUDA_SUCCESS)
             failed("a stream could not wait for a value", cudaErrorUnknown);
     }
+    bool done(EventId event) override {
+        use();
+        const auto found = events_.find(event);
+        return found == events_.end() || cudaEventQuery(found->second) != cudaErrorNotReady;
+    }
     void synchronize(EventId event) override {
         use();
         if (const auto found = events_.find(event); found != events_.end())

@@ -266,6 +266,11 @@ void EmulatedDevice::waitValue(StreamId stream, const void* mapped, uint32_t val
                 {[=] { return static_cast<int32_t>(__atomic_load_n(word, __ATOMIC_ACQUIRE) - value) >= 0; }, {}});
 }
 
+bool EmulatedDevice::done(EventId event) {
+    const std::lock_guard lock(state_->mutex);
+    return !state_->pending.contains(event);
+}
+
 void EmulatedDevice::synchronize(EventId event) {
     State& s = *state_;
     std::unique_lock lock(s.mutex);

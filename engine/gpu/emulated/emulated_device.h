@@ -40,6 +40,7 @@ public:
     EventId record(StreamId stream) override;
     void wait(StreamId stream, EventId event) override;
     void waitValue(StreamId stream, const void* mapped, uint32_t value) override;
+    bool done(EventId event) override;
     void synchronize(EventId event) override;
     void synchronize() override;
 

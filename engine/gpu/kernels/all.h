@@ -17,7 +17,7 @@ template <typename... Kernels>
 struct List {};
 
 #define HEARTH_OF_TYPE(type) , Multiply<Type::type>, AddRows<Type::type>, Embed<Type::type>
-using All = List<RoundActivations, RmsNorm, LayerNorm, CompactAbove, AddChunks, Activate, AddScaled, Softcap, Rope,
+using All = List<RoundActivations, RmsNorm, LayerNorm, CompactAbove, AddChunks, Activate, AddScaled, Adjust, Gather, Softcap, Rope,
                  Attend, FinishAttention, Store, Publish, AwaitFlag,
                  RaiseFlag HEARTH_BLOCK_TYPES(HEARTH_OF_TYPE) HEARTH_FLOAT_TYPES(HEARTH_OF_TYPE)>;
 #undef HEARTH_OF_TYPE

@@ -17,12 +17,13 @@ struct Attend {
     static constexpr unsigned kMostWarps = 8;
 
     DevPtr<const float> q;  ///< [heads, key_width]
-    DevPtr<const uint8_t> keys, values;  ///< a row of cell c and key/value head g at (c · kv_heads + g) · width
+    DevPtr<const uint8_t> keys, values;  ///< a row of cell c and key/value head g at (c % ring · kv_heads + g) · width
     DevPtr<float> out;  ///< [ranges, heads, value_width], not yet divided
     DevPtr<float> top, total;  ///< [ranges, heads]
     DevPtr<const uint32_t> cells;  ///< how many there are; the device knows
     uint32_t heads, kv_heads, key_width, value_width, per_range,
-        first;  ///< first: cells before it are out of the window
+        first,  ///< cells before it are out of the window
+        ring;   ///< cells that there is memory for
     float scale, softcap;  ///< softcap 0: none
     Cache cache;
 
@@ -41,7 +42,7 @@ struct Attend {
         float sum[kMostWidth / kWarp] = {};
         for (uint32_t cell = begin + warp(); cell < end; cell += warps()) {
             float dot = 0;
-            const size_t key = (size_t{cell} * kv_heads + group) * key_width;
+            const size_t place = cell % ring, key = (place * kv_heads + group) * key_width;
             for (unsigned i = lane(); i < key_width; i += kWarp)
                 dot += q[size_t{head} * key_width + i] * cached(keys, key + i);
             float logit = warpSum(dot) * scale;
@@ -49,7 +50,7 @@ struct Attend {
             const float higher = fmaxf(largest, logit), factor = expf(largest - higher), part = expf(logit - higher);
             largest = higher;
             weight = weight * factor + part;
-            const size_t value = (size_t{cell} * kv_heads + group) * value_width;
+            const size_t value = (place * kv_heads + group) * value_width;
             for (unsigned k = 0; k < kMostWidth / kWarp; ++k) {  // of fixed length, so that sum stays in registers
                 const unsigned i = k * kWarp + lane();
                 if (i < value_width) sum[k] = sum[k] * factor + part * cached(values, value + i);
@@ -64,15 +65,15 @@ struct Attend {
         float highest = -INFINITY, whole = 0;
         for (unsigned w = 0; w < warps(); ++w) highest = fmaxf(highest, tops[w]);
         for (unsigned w = 0; w < warps(); ++w) whole += share(totals[w], tops[w], highest);
-        const size_t place = size_t{blockY()} * heads + head;
+        const size_t own = size_t{blockY()} * heads + head;
         for (unsigned i = threadIndex(); i < value_width; i += blockThreads()) {
             float joined = 0;
             for (unsigned w = 0; w < warps(); ++w) joined += share(sums[w * kMostWidth + i], tops[w], highest);
-            out[place * value_width + i] = joined;
+            out[own * value_width + i] = joined;
         }
         if (threadIndex() == 0) {
-            top[place] = highest;
-            total[place] = whole;
+            top[own] = highest;
+            total[own] = whole;
         }
     }
 

@@ -56,6 +56,39 @@ struct AddScaled {
     }
 };
 
+/// x = scale · x + bias, where a bias is given; x is n values that take turns on the bias's `period` values, or as many as
+/// `list` has, bias[list[i]] for the i-th.
+struct Adjust {
+    static constexpr const char* name = "adjust";
+    DevPtr<float> x;
+    DevPtr<const float> bias;           ///< null: none
+    DevPtr<const uint32_t> list, count; ///< null: all n
+    uint32_t n, period;
+    float scale;
+
+    HEARTH_KERNEL_FUNCTION void operator()() const {
+        const uint32_t size = list ? *count : n;
+        for (uint32_t i = blockX() * blockThreads() + threadIndex(); i < size; i += gridX() * blockThreads()) {
+            const float value = scale * x[i];
+            x[i] = bias ? value + bias[list ? list[i] : i % period] : value;
+        }
+    }
+};
+
+/// out[i] = x[list[i]], as many as the list has.
+struct Gather {
+    static constexpr const char* name = "gather";
+    DevPtr<const float> x;
+    DevPtr<const uint32_t> list, count;
+    DevPtr<float> out;
+
+    HEARTH_KERNEL_FUNCTION void operator()() const {
+        const uint32_t size = *count;
+        for (uint32_t i = blockX() * blockThreads() + threadIndex(); i < size; i += gridX() * blockThreads())
+            out[i] = x[list[i]];
+    }
+};
+
 /// x = cap · tanh(x / cap).
 struct Softcap {
     static constexpr const char* name = "softcap";

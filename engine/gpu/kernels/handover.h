@@ -10,7 +10,8 @@ struct Publish {
     static constexpr const char* name = "publish";
     DevPtr<const float> x;  ///< [n]
     DevPtr<const uint32_t> list, count;  ///< null: no list
-    DevPtr<float> mapped_x;
+    DevPtr<const float> values;          ///< one for each of the list, or null
+    DevPtr<float> mapped_x, mapped_values;
     DevPtr<uint32_t> mapped_list, mapped_count, flag;
     uint32_t n, round;
 
@@ -18,7 +19,10 @@ struct Publish {
         for (uint32_t i = threadIndex(); i < n; i += blockThreads()) mapped_x[i] = x[i];
         if (list) {
             const uint32_t size = *count;
-            for (uint32_t i = threadIndex(); i < size; i += blockThreads()) mapped_list[i] = list[i];
+            for (uint32_t i = threadIndex(); i < size; i += blockThreads()) {
+                mapped_list[i] = list[i];
+                if (values) mapped_values[i] = values[i];
+            }
             if (threadIndex() == 0) *mapped_count = size;
         }
         syncBlock();  // the flag says that all of it is there

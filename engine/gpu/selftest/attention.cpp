@@ -17,6 +17,7 @@ struct Case {
     float softcap;
     bool sinks;
     Cache cache;
+    uint32_t ring = 0;  ///< cells that there is memory for; 0: for all
 };
 
 constexpr Case kCases[] = {
@@ -26,19 +27,26 @@ constexpr Case kCases[] = {
     {"attend, sinks", 33, 0, 4, 2, 64, 64, 2, 17, 0, true, Cache::f32},
     {"attend, ranges without cells", 5, 0, 2, 1, 32, 32, 4, 3, 0, false, Cache::f32},
     {"attend, widest head", 9, 0, 1, 1, 512, 512, 2, 5, 0, false, Cache::f16},
+    {"attend, a ring of cells", 70, 47, 4, 2, 32, 32, 3, 8, 0, false, Cache::f16, 25},
 };
 
-/// `rows` rows as the cache keeps them, stored by the device itself in an order of their own; and as double precision reads
-/// them.
-Buffer cached(Device& device, std::vector<float>& rows, uint32_t cells, uint32_t width, Cache cache) {
+/// `rows` rows as the cache keeps them, stored by the device itself in an order of their own, or one by one in a ring; and
+/// as double precision reads them.
+Buffer cached(Device& device, std::vector<float>& rows, uint32_t cells, uint32_t width, Cache cache, uint32_t ring) {
     const Buffer x = upload<float>(device, rows);
     std::vector<uint32_t> places(cells);
-    for (uint32_t c = 0; c < cells; ++c) places[c] = c ^ 1u;
+    for (uint32_t c = 0; c < cells; ++c) places[c] = ring > 0 ? c : c ^ 1u;
     if (cells % 2 == 1) places.back() = cells - 1;
-    const Buffer dplaces = upload<uint32_t>(device, places);
-    Buffer memory(device, rows.size() * (cache == Cache::f16 ? 2 : 4));
-    launch(device, 0, {2, cells, 32},
-           kernels::Store{x.as<const float>(), memory.as<uint8_t>(), dplaces.as<const uint32_t>(), width, cache});
+    std::vector<uint32_t> memory_places = places;
+    for (uint32_t& place : memory_places)
+        if (ring > 0) place %= ring;
+    const Buffer dplaces = upload<uint32_t>(device, memory_places);
+    Buffer memory(device, (ring > 0 ? ring : cells) * width * (cache == Cache::f16 ? 2 : 4));
+    for (uint32_t c = 0; c < cells; ++c)
+        if (ring > 0 || c == 0)
+            launch(device, 0, {2, ring > 0 ? 1 : cells, 32},
+                   kernels::Store{x.as<const float>() + size_t{c} * width, memory.as<uint8_t>(),
+                                  dplaces.as<const uint32_t>() + c, width, cache});
     device.synchronize();
     std::vector<float> stored(rows.size());
     for (uint32_t c = 0; c < cells; ++c)
@@ -54,8 +62,8 @@ void attend(Device& device, uint32_t seed, const Case& c) {
     const std::vector<float> q = normalValues(c.heads * c.key_width, seed), sinks = normalValues(c.heads, seed + 3);
     std::vector<float> keys = normalValues(c.cells * c.kv_heads * c.key_width, seed + 1);
     std::vector<float> values = normalValues(c.cells * c.kv_heads * c.value_width, seed + 2);
-    const Buffer dk = cached(device, keys, c.cells, c.kv_heads * c.key_width, c.cache);
-    const Buffer dv = cached(device, values, c.cells, c.kv_heads * c.value_width, c.cache);
+    const Buffer dk = cached(device, keys, c.cells, c.kv_heads * c.key_width, c.cache, c.ring);
+    const Buffer dv = cached(device, values, c.cells, c.kv_heads * c.value_width, c.cache, c.ring);
     const std::vector<uint32_t> count{c.cells};
     const Buffer dq = upload<float>(device, q), dsinks = upload<float>(device, sinks),
                  dcount = upload<uint32_t>(device, count);
@@ -66,7 +74,8 @@ void attend(Device& device, uint32_t seed, const Case& c) {
     launch(device, 0, {c.heads, c.ranges, 96},
            kernels::Attend{dq.as<const float>(), dk.as<const uint8_t>(), dv.as<const uint8_t>(), parts.as<float>(),
                            top.as<float>(), total.as<float>(), dcount.as<const uint32_t>(), c.heads, c.kv_heads,
-                           c.key_width, c.value_width, c.per_range, c.first, scale, c.softcap, c.cache});
+                           c.key_width, c.value_width, c.per_range, c.first,
+                           c.ring > 0 ? c.ring : c.cells, scale, c.softcap, c.cache});
     launch(device, 0, {c.heads, 1, 64},
            kernels::FinishAttention{parts.as<const float>(), top.as<const float>(), total.as<const float>(),
                                     c.sinks ? dsinks.as<const float>() : nullptr, out.as<float>(), c.ranges, c.heads,

@@ -72,6 +72,41 @@ void addScaled(Device& device, uint32_t seed) {
     });
 }
 
+/// A bias for each of several rows; without one; for listed values, beyond which nothing changes.
+void adjust(Device& device, uint32_t seed) {
+    const uint32_t period = 50, n = 4 * period;
+    const std::vector<float> x = normalValues(n, seed), bias = normalValues(period, seed + 1);
+    const std::vector<uint32_t> list{49, 3, 4, 17}, count{4};
+    const Buffer dx = upload<float>(device, x), dbias = upload<float>(device, bias),
+                 dlist = upload<uint32_t>(device, list), dcount = upload<uint32_t>(device, count);
+    const auto within = [](double a, double b) { return Expected{a + b, 2 * 0x1p-24 * (std::abs(a) + std::abs(b))}; };
+    launch(device, 0, {2, 1, 64},
+           kernels::Adjust{dx.as<float>(), dbias.as<const float>(), nullptr, nullptr, n, period, 0.5f});
+    std::vector<float> now = download<float>(device, dx, n);
+    compare(now, [&](size_t i) { return within(0.5 * x[i], bias[i % period]); });
+    launch(device, 0, {2, 1, 64}, kernels::Adjust{dx.as<float>(), nullptr, nullptr, nullptr, n, period, 0.25f});
+    const std::vector<float> scaled = download<float>(device, dx, n);
+    compare(scaled, [&](size_t i) { return Expected{0.25 * now[i], 0}; });
+    launch(device, 0, {1, 1, 32},
+           kernels::Adjust{dx.as<float>(), dbias.as<const float>(), dlist.as<const uint32_t>(),
+                           dcount.as<const uint32_t>(), n, period, 1.0f});
+    compare(download<float>(device, dx, n),
+            [&](size_t i) { return i < 4 ? within(scaled[i], bias[list[i]]) : Expected{scaled[i], 0}; });
+}
+
+void gather(Device& device, uint32_t seed) {
+    const std::vector<float> x = normalValues(100, seed), before(100, 5.0f);
+    std::vector<uint32_t> list(70);
+    for (uint32_t i = 0; i < list.size(); ++i) list[i] = (i * 37 + seed) % 100;
+    const std::vector<uint32_t> count{66};
+    const Buffer dx = upload<float>(device, x), dlist = upload<uint32_t>(device, list),
+                 dcount = upload<uint32_t>(device, count), out = upload<float>(device, before);
+    launch(device, 0, {2, 1, 32},
+           kernels::Gather{dx.as<const float>(), dlist.as<const uint32_t>(), dcount.as<const uint32_t>(),
+                           out.as<float>()});
+    compare(download<float>(device, out, 100), [&](size_t i) { return Expected{i < 66 ? x[list[i]] : 5.0, 0}; });
+}
+
 void softcap(Device& device, uint32_t seed) {
     const uint32_t n = 200;
     std::vector<float> x = normalValues(n, seed);
@@ -139,6 +174,8 @@ void addElementwiseChecks(std::vector<Check>& checks) {
     }
     checks.push_back({"activate a counted number", activateCounted});
     checks.push_back({"add_scaled", addScaled});
+    checks.push_back({"adjust", adjust});
+    checks.push_back({"gather", gather});
     checks.push_back({"softcap", softcap});
     checks.push_back({"rope, pairs apart", [](Device& d, uint32_t seed) { rope(d, seed, true); }});
     checks.push_back({"rope, neighbours", [](Device& d, uint32_t seed) { rope(d, seed, false); }});

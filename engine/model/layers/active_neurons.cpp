@@ -16,7 +16,7 @@ void takeCutsOff(std::span<float> scores, const NeuronEstimator& e, float dial) 
     for (size_t j = 0; j < scores.size(); ++j) scores[j] -= e.cuts[j] - dial * e.spreads[j];
 }
 
-double norm(std::span<const float> values) {
+double euclideanNorm(std::span<const float> values) {
     double squares = 0;
     for (const float v : values) squares += double{v} * v;
     return std::sqrt(squares);
@@ -72,7 +72,7 @@ bool Steps::scoreByFile(uint32_t i, float dial) {
         const std::span<float> scores = scores_.view().rowSpan(t);
         float cut = d_.predictor_threshold;
         // Its scores have no known spread; their own size stands in.
-        if (dial > 0) cut -= dial * static_cast<float>(norm(scores) / std::sqrt(static_cast<double>(neurons)));
+        if (dial > 0) cut -= dial * static_cast<float>(euclideanNorm(scores) / std::sqrt(static_cast<double>(neurons)));
         for (float& s : scores) s -= cut;
     });
     return true;
@@ -169,7 +169,7 @@ void Steps::checkLoss(uint32_t i, MatrixView<const float> out) {
         const double missing = double{checked_.row(0)[c]} - out.row(0)[c];
         lost += missing * missing;
     }
-    const double all = norm(checked_.view().rowSpan(0));
+    const double all = euclideanNorm(checked_.view().rowSpan(0));
     loss_.add(i, all > 0 ? static_cast<float>(std::sqrt(lost) / all) : 0.0f);
 }
 

@@ -81,7 +81,7 @@ void Steps::altupLayer(uint32_t i) {
     // x_ = (prediction + attention branch + side branch) / √2, then the feed-forward on top.
     Matrix<float>& now = predicted_[active];
     normRows(l.attn_norm, now.view(), normed_.view());
-    attention(i, normed_.view(), branch_.view());
+    attention(i, Rows::normed, Rows::branch);
     side_.resize(n, l.laurel_l.weight.rows);
     act_.set(normed_.view());
     apply({{l.laurel_l, act_, side_.view()}});

@@ -5,21 +5,23 @@
 
 namespace hearth::model {
 
-void Steps::attention(uint32_t i, MatrixView<const float> x, MatrixView<float> out) {
-    attend(i, x);
-    const Measurements::Scope scope(measurements_, "attention output");
-    act2_.set(heads_.view());
-    apply({{w_.layers[i].attn_output, act2_, out}});
+float queryTemperature(const Description& d, uint32_t position) {
+    if (d.q_temperature == 0) return 1;
+    const double periods = std::floor(static_cast<double>(position) / d.q_temperature_original);
+    return static_cast<float>(1 + d.q_temperature * std::log(1 + periods));
 }
 
-/// Everything before the output projection: heads_ [n, H·v].
-void Steps::attend(uint32_t i, MatrixView<const float> x) {
+void Steps::projectOutput(uint32_t i, Rows to) {
+    const Measurements::Scope scope(measurements_, "attention output");
+    act2_.set(heads_.view());
+    apply({{w_.layers[i].attn_output, act2_, view(to)}});
+}
+
+/// heads_ [n, H·v].
+void Steps::attendHeads(uint32_t i) {
     const LayerShape& s = d_.shapes[i];
-    heads_.resize(x.rows, size_t{s.heads} * s.value_width);
-    projectHeads(i, x);
-    rotateAndStore(i);
+    heads_.resize(rows_.size(), size_t{s.heads} * s.value_width);
     attendHeads(i, q_.view(), queryStride(i), heads_.view());
-    if (queryStride(i) != s.key_width) gateHeads(i);
 }
 
 /// Values from one query head to the next: twice the width where each head brings its gate along.
@@ -51,10 +53,7 @@ void Steps::rotateAndStore(uint32_t i) {
         float* q = q_.row(t);
         normHeads(l.q_norm, q, s.heads, s.key_width, q_stride);
         rotateHeads(i, t, q, s.heads, q_stride, s.key_width);
-        if (d_.q_temperature != 0) {
-            const double periods = std::floor(static_cast<double>(positions_[t]) / d_.q_temperature_original);
-            cpu::scale(q, static_cast<float>(1 + d_.q_temperature * std::log(1 + periods)), q_.cols());
-        }
+        if (const float factor = queryTemperature(d_, positions_[t]); factor != 1) cpu::scale(q, factor, q_.cols());
         if (!l.k) return;
         float *k = k_.row(t), *v = v_.row(t);
         normHeads(l.k_norm, k, s.kv_heads, s.key_width, s.key_width);
@@ -94,7 +93,7 @@ void Steps::rotateHeads(uint32_t i, size_t t, float* heads, size_t count, size_t
 }
 
 /// The cells that a token attends to, its own included, without queries and output.
-cpu::Attention Steps::cellsOf(uint32_t i, const Row& row) const {
+cpu::Attention Steps::cellsOf(uint32_t i, const TokenRow& row) const {
     const LayerShape& s = d_.shapes[i];
     const KvLayer& cache = row.sequence->kv_[s.kv_layer];
     cpu::Attention job;
@@ -124,7 +123,7 @@ void Steps::attendHeads(uint32_t i, MatrixView<const float> q, size_t q_stride, 
     const size_t group = s.heads / s.kv_heads, parts = (group + heads_a_piece - 1) / heads_a_piece;
     const size_t key_row = cpu::kvRowBytes(rows_[0].sequence->kvType(), s.key_width),
                  value_row = cpu::kvRowBytes(rows_[0].sequence->kvType(), s.value_width);
-    for (const Row& row : rows_) measurements_.read((row.position + 1) * s.kv_heads * (key_row + value_row));
+    for (const TokenRow& row : rows_) measurements_.read((row.position + 1) * s.kv_heads * (key_row + value_row));
     const auto piece = [&](size_t p) {
         const size_t t = p / (s.kv_heads * parts), kv_head = p / parts % s.kv_heads, part = p % parts;
         const size_t head = kv_head * group + part * heads_a_piece;

@@ -4,18 +4,20 @@
 #include <vector>
 
 #include "engine/model/forward.h"
+#include "engine/model/layer_steps.h"
 #include "engine/model/predictors.h"
-#include "engine/model/rope.h"
 
 namespace hearth::model {
 
-/// The steps of the forward pass and their working memory. n = tokens of the batch; names of sizes as in weights.h.
+/// The forward pass: the steps of layers as the processor computes them, their working memory, and the way from tokens to
+/// logits. n = tokens of the batch; names of sizes as in weights.h.
 /// Every step reads and writes rows of tokens; nothing here grows with the square of the context.
-class Steps {
+class Steps : public LayerSteps, private ColdHalf {
 public:
     Steps(const Description& description, const Weights& weights, ThreadPool& pool, uint32_t context,
           uint32_t max_batch, const sparse::Choice& choice);
     void run(std::span<const Part> parts, MatrixView<float> logits);
+    void place(Placing placing) { placing_ = std::move(placing); }
     uint32_t maxBatch() const { return max_batch_; }
     const sparse::Choice& choice() const { return choice_; }
     void setChoice(const sparse::Choice& choice);
@@ -27,10 +29,6 @@ public:
     void setDenseLayers(std::vector<bool> dense) { dense_layers_ = std::move(dense); }
 
 private:
-    struct Row {
-        Sequence* sequence;
-        uint32_t position;
-    };
     struct Use {                     ///< out [n, rows] = x · linearᵀ (+ bias)
         const Linear& linear;
         cpu::Activations& x;
@@ -40,27 +38,38 @@ private:
     // forward.cpp
     size_t prepare(std::span<const Part> parts);
     void pass(std::span<const Part> parts, MatrixView<float> logits);
-    void layer(uint32_t i);
+    void moveTo(ElsewhereSteps* place);
     void output(std::span<const Part> parts, MatrixView<float> logits);
+    void outputRows(MatrixView<float> logits);
+    void beginElsewhere();
     void embed();
     void apply(std::initializer_list<Use> uses);
     void normRows(const NormWeights& norm, MatrixView<const float> in, MatrixView<float> out);
     void normRow(const NormWeights& norm, const float* in, float* out, size_t n) const;
     void addBranch(MatrixView<float> branch, const NormWeights& post_norm);
+    MatrixView<float> view(Rows rows);
+    // The steps of LayerSteps, by the functions below.
+    void norm(const NormWeights& norm, Rows from, Rows to) override { normRows(norm, view(from), view(to)); }
+    void projectHeads(uint32_t i, Rows from) override { projectHeads(i, view(from)); }
+    void rotateAndStore(uint32_t i) override;
+    void attendHeads(uint32_t i) override;
+    void gateHeads(uint32_t i) override;
+    void projectOutput(uint32_t i, Rows to) override;
+    void latentAttention(uint32_t i, Rows from, Rows to) override { latentAttention(i, view(from), view(to)); }
+    void deltaNet(uint32_t i, Rows from, Rows to) override { deltaNet(i, view(from), view(to)); }
+    void route(uint32_t i, Rows from) override { route(i, view(from)); }
+    void feedForward(uint32_t i, Rows from, Rows to) override { feedForward(i, view(from), view(to)); }
+    void addBranch(Rows branch, const NormWeights& post_norm) override { addBranch(view(branch), post_norm); }
     /// body(row) for all rows, on the pool where the work is worth it.
     void forRows(size_t rows, size_t cols, const std::function<void(size_t)>& body);
     static void addBias(MatrixView<float> out, const float* bias, float scale);
 
-    // attention.cpp: out [n, d] = attention of layer i on x [n, d]
-    void attention(uint32_t i, MatrixView<const float> x, MatrixView<float> out);
-    void attend(uint32_t i, MatrixView<const float> x);
+    // attention.cpp
     void projectHeads(uint32_t i, MatrixView<const float> x);
-    void rotateAndStore(uint32_t i);
     void normHeads(const NormWeights& norm, float* heads, size_t count, size_t width, size_t stride) const;
     void rotateHeads(uint32_t i, size_t t, float* heads, size_t count, size_t stride, size_t width);
-    cpu::Attention cellsOf(uint32_t i, const Row& row) const;
+    cpu::Attention cellsOf(uint32_t i, const TokenRow& row) const;
     void attendHeads(uint32_t i, MatrixView<const float> q, size_t q_stride, MatrixView<float> out);
-    void gateHeads(uint32_t i);
     size_t queryStride(uint32_t i) const;
 
     // latent_attention.cpp
@@ -82,6 +91,11 @@ private:
     void cutGates(uint32_t i, MatrixView<float> gate);
     void cutBelowDeviation(MatrixView<float> gate, float cut);
     void down(uint32_t i, MatrixView<float> out);
+
+    // cold_feed_forward.cpp
+    void coldNeurons(const ColdNeurons& cold, MatrixView<const float> x, MatrixView<float> out) override;
+    void coldRange(const ColdNeurons& cold, size_t n, MatrixView<float> out);
+    void coldListed(const ColdNeurons& cold, MatrixView<float> out);
 
     // sparse_feed_forward.cpp
     bool isSparse(uint32_t i) const;
@@ -119,15 +133,16 @@ private:
     void altupMood(const LayerWeights& l, MatrixView<const float> x);
     void altupEnd();
 
-    const Description& d_;
-    const Weights& w_;
     ThreadPool& pool_;
     uint32_t max_batch_;
     sparse::Choice choice_;
     Measurements measurements_;
+    Placing placing_;
+    ElsewhereSteps* at_ = nullptr;              // who holds the residual stream; null: x_
 
-    std::vector<Row> rows_;                     // [n]
+    std::vector<TokenRow> rows_;                // [n]
     std::vector<uint32_t> positions_;           // [n]
+    std::vector<uint32_t> wanted_;              // rows whose logits are asked for
     std::vector<int32_t> tokens_;               // [n]
     RopeTable rope_, window_rope_;
 

@@ -40,13 +40,18 @@ private slots:
                 gpu::launch(device, 0, {1, 1, 64},
                             gpu::kernels::CompactAbove{scores.as<const float>(), list.as<uint32_t>(),
                                                        count.as<uint32_t>(), neurons, 0.5f});
-                handover.publish(0, x.as<const float>(), list.as<const uint32_t>(), count.as<const uint32_t>());
+                handover.publish(0, {.x = x.as<const float>(),
+                                     .list = list.as<const uint32_t>(),
+                                     .count = count.as<const uint32_t>(),
+                                     .values = scores.as<const float>()});
                 handover.await();
                 QCOMPARE(std::vector<float>(handover.x().begin(), handover.x().end()), expected);
                 std::vector<uint32_t> neurons_that_fire;
                 for (uint32_t i = 0; i < neurons; ++i)
                     if ((i + round) % 7 == 0) neurons_that_fire.push_back(i);
                 QCOMPARE(std::vector<uint32_t>(handover.list().begin(), handover.list().end()), neurons_that_fire);
+                QCOMPARE(std::vector<float>(handover.values().begin(), handover.values().end()),
+                         std::vector<float>(fires.begin(), fires.begin() + static_cast<ptrdiff_t>(handover.list().size())));
                 for (uint32_t i = 0; i < width; ++i) handover.sums()[i] = static_cast<float>(i + round);
                 handover.giveBack();
                 handover.join(0);
@@ -66,7 +71,7 @@ private slots:
         auto* const words = static_cast<uint32_t*>(latch.host);
         words[0] = words[1] = 0;
         const Buffer x = gpu::selftest::upload<float>(device, std::vector<float>(32, 2.0f));
-        handover.publish(0, x.as<const float>(), nullptr, nullptr);
+        handover.publish(0, {x.as<const float>()});
         gpu::launch(device, 0, {}, gpu::kernels::AwaitFlag{DevPtr<const uint32_t>(latch.device), 1});
         gpu::launch(device, 0, {},
                     gpu::kernels::RaiseFlag{DevPtr<uint32_t>(static_cast<uint32_t*>(latch.device) + 1), 1});
@@ -89,7 +94,7 @@ private slots:
         auto* const word = static_cast<uint32_t*>(latch.host);
         *word = 0;
         const Buffer x = gpu::selftest::upload<float>(device, std::vector<float>(32, 2.0f));
-        handover.publish(0, x.as<const float>(), nullptr, nullptr);
+        handover.publish(0, {x.as<const float>()});
         gpu::launch(device, 0, {}, gpu::kernels::RaiseFlag{DevPtr<uint32_t>(latch.device), 1});
         handover.join(0);
         handover.await();
@@ -106,7 +111,7 @@ private slots:
         std::memset(never.host, 0, 4);
         const Buffer x = gpu::selftest::upload<float>(device, std::vector<float>(32, 2.0f));
         device.waitValue(0, never.device, 1);
-        handover.publish(0, x.as<const float>(), nullptr, nullptr);
+        handover.publish(0, {x.as<const float>()});
         try {
             handover.await();
             QFAIL("it cannot have answered");
@@ -135,7 +140,7 @@ private slots:
         const Buffer x = gpu::selftest::upload<float>(device, std::vector<float>(32, 2.0f));
         {
             Handover handover(device, 32, 1, 60s);
-            handover.publish(0, x.as<const float>(), nullptr, nullptr);
+            handover.publish(0, {x.as<const float>()});
             handover.join(0);
         }
         device.synchronize();
