@@ -129,6 +129,7 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     throwIfStopped(stop);
     fresh->resident_before = before;
     loaded_ = std::move(fresh);
+    loaded_->model->prepareInBackground();   // what skipping zeros needs, for the next answers
 
     const runtime::Model& m = *loaded_->model;
     const uint threads = loaded_->model->pool().threads();
