@@ -7,6 +7,7 @@
 #include "engine/gpu/emulated/emulated_device.h"
 #include "engine/gpu/handover.h"
 #include "engine/gpu/kernels/all.h"
+#include "engine/gpu/progress.h"
 #include "engine/gpu/selftest/check.h"
 #include "tests/support/sanitizers.h"
 
@@ -124,6 +125,42 @@ private slots:
         __atomic_store_n(static_cast<uint32_t*>(never.host), 1, __ATOMIC_RELEASE);
         device.synchronize();
         device.freeMapped(never);
+    }
+
+    /// Who waits for the end of much work gives up when it gets no further, not when it takes long.
+    void workThatGetsNoFurtherIsLost() {
+        EmulatedDevice device({.bytes = 1 << 20});
+        const gpu::Mapped never = device.allocateMapped(4);
+        std::memset(never.host, 0, 4);
+        gpu::Progress progress(device, 50ms);
+        progress.mark(0);
+        progress.await();
+        device.waitValue(0, never.device, 1);
+        progress.mark(0);
+        try {
+            progress.await();
+            QFAIL("it cannot have ended");
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains("emulated:0 no longer answers"), error.what());
+        }
+        __atomic_store_n(static_cast<uint32_t*>(never.host), 1, __ATOMIC_RELEASE);
+        device.synchronize();
+        device.freeMapped(never);
+    }
+
+    /// A device that fails says why at once; nobody waits for it until it counts as lost.
+    void aFailureIsNotWaitedOut() {
+        EmulatedDevice device({.bytes = 1 << 20});
+        Handover handover(device, 32, 1, 60s);
+        const Buffer x = gpu::selftest::upload<float>(device, std::vector<float>(32, 2.0f));
+        gpu::launch(device, 0, {1, 1, 32}, gpu::kernels::AddScaled{nullptr, x.as<const float>(), 32, 1.0f});
+        handover.publish(0, {x.as<const float>()});
+        try {
+            handover.await();
+            QFAIL("it cannot have answered");
+        } catch (const Error& error) {
+            QVERIFY2(QString(error.what()).contains("add_scaled failed on emulated:0"), error.what());
+        }
     }
 
     /// A device goes even when one of its kernels waits for what never comes. A hang here is the failure.
