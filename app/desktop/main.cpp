@@ -66,9 +66,10 @@ int main(int argc, char** argv) {
     hearth::ui::SingleInstance instance(data);
     if (instance.handOver(files)) return 0;
 
-    hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>());
-    hearth::ui::Store store(data + QStringLiteral("/chats.db"));
     hearth::ui::RuntimeMachine machine(describedDevices());
+    hearth::ui::Worker worker(std::make_unique<hearth::ui::RuntimeEngine>(
+        [&machine](const hearth::ui::PlacementChoices& choices) { return machine.executing(choices); }));
+    hearth::ui::Store store(data + QStringLiteral("/chats.db"));
     hearth::ui::Library library(machine, data + QStringLiteral("/models.json"), hearth::ui::knownStores());
     hearth::ui::AppContext context{
         .worker = worker, .store = store, .machine = machine, .library = library, .starter_model = starterModel()};

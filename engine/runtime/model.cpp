@@ -50,8 +50,10 @@ std::shared_ptr<Model> Model::load(const std::filesystem::path& path, const Load
 
 Model::~Model() { build_stop_.request_stop(); }
 
-placement::Plan Model::planFor(const model::Description& description, const LoadOptions& options,
+placement::Plan Model::planFor(const model::Description& description, const LoadOptions& wanted,
                                const sparse::Profile* profile) {
+    std::vector<std::string> notes;
+    const LoadOptions options = withUsableDevices(description, wanted, notes);
     const placement::Device cpu = placement::cpuDevice();
     const std::span<const placement::Device> devices =
         options.devices.empty() ? std::span(&cpu, 1) : std::span(options.devices);
@@ -63,7 +65,8 @@ placement::Plan Model::planFor(const model::Description& description, const Load
                             .budget = options.budget,
                             .use = options.use,
                             .split = options.split,
-                            .kv_with_layer = true});
+                            .kv_with_layer = true,
+                            .effort = options.effort});
 }
 
 Model::Model(std::shared_ptr<const gguf::File> file, LoadOptions options, const std::stop_token& stop)

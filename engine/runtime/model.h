@@ -41,6 +41,7 @@ struct LoadOptions {
     std::map<std::string, uint64_t> budget = {};   ///< placement::Options::budget
     std::vector<std::string> use = {};             ///< placement::Options::use
     placement::Split split = placement::Split::neurons;
+    placement::Effort effort = placement::Effort::exact;   ///< for planFor(): greedy while something is dragged
     OpenDevice open = {};                          ///< instead of gpu::open(): tests bring devices of their own
 };
 
@@ -54,7 +55,7 @@ public:
                                        const std::stop_token& stop = {});
     ~Model();
 
-    /// Opens the file and says what it is and what it would need, without loading (for inspect and for lists of models).
+    /// What loading would do, without loading (for inspect, for lists of models, for sliders).
     /// `profile` may be nullptr.
     static placement::Plan planFor(const model::Description& description, const LoadOptions& options,
                                    const sparse::Profile* profile = nullptr);

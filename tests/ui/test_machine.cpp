@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "tests/support/fixtures.h"
 #include "ui/worker/resident.h"
+#include "ui/worker/runtime_engine.h"
 #include "ui/worker/runtime_machine.h"
 
 using namespace hearth;
@@ -21,6 +22,7 @@ private Q_SLOTS:
     void whatIsNoModelThrows();
     void emulatedDevicesAreRows();
     void onlyWhatComputesIsExecutedOn();
+    void aModelLivesWhereThePlanSays();
     void budgetsMoveThePlan();
     void aSwitchedOffDeviceIsNotPlannedFor();
     void aMissingFileIsAProblem();
@@ -98,6 +100,40 @@ void TestMachine::onlyWhatComputesIsExecutedOn() {
     const Prediction planned = machine.predict(model(QStringLiteral("llama.gguf")), {}, Machine::Exact, false);
     QVERIFY(planned.bytes(QStringLiteral("emulated:0")) > 0);
     QVERIFY(planned.graphics_share > 0.5);
+}
+
+/// The same choices give the prediction, the loaded model and what allocators count; the text does not depend on them.
+void TestMachine::aModelLivesWhereThePlanSays() {
+    qputenv("HEARTH_DEVICES", "emulated:1G");
+    RuntimeMachine machine;
+    RuntimeEngine engine([&machine](const PlacementChoices& choices) { return machine.executing(choices); });
+    const QString path = model(QStringLiteral("stories260K.gguf")), card = QStringLiteral("emulated:0");
+    const auto reply = [&engine] {
+        QString text;
+        ReplyOptions options;
+        options.choices.temperature = 0;
+        options.choices.max_tokens = 8;
+        const Outcome outcome = engine.reply({{.role = Role::User, .text = QStringLiteral("Once upon")}}, options,
+                                             {[&text](const TextPiece& piece) { text += piece.text; }, [](const Statistics&) {}}, {});
+        return std::pair(text, outcome);
+    };
+    LoadOptions options{.ctx = 64};
+    const ModelInfo on_card = engine.load(path, options, {});
+    QVERIFY2(on_card.device.startsWith(card), qPrintable(on_card.device));
+    const quint64 planned = on_card.plan.bytes(card);
+    options.placement.ctx = 64;
+    QCOMPARE(machine.predict(path, options.placement, Machine::Exact, true).bytes(card), planned);
+    const auto [text, outcome] = reply();
+    QVERIFY(!text.isEmpty());
+    const auto counted = static_cast<double>(outcome.statistics.counted.value(card));
+    QVERIFY2(std::abs(counted / static_cast<double>(planned) - 1) < 0.05, qPrintable(QString::number(counted)));
+
+    // A budget of nothing: the processor alone, with the same words.
+    options.placement.budgets[card] = 0;
+    const ModelInfo on_cpu = engine.load(path, options, {});
+    QVERIFY2(on_cpu.device.startsWith(QStringLiteral("cpu")), qPrintable(on_cpu.device));
+    QCOMPARE(on_cpu.plan.bytes(card), quint64{0});
+    QCOMPARE(reply().first, text);
 }
 
 void TestMachine::budgetsMoveThePlan() {

@@ -9,6 +9,7 @@
 #include "engine/cpu/isa.h"
 #include "engine/runtime/conversation.h"
 #include "ui/worker/from_plan.h"
+#include "ui/worker/placed.h"
 #include "ui/worker/resident.h"
 
 namespace hearth::ui {
@@ -82,6 +83,15 @@ struct RuntimeEngine::Loaded {
     explicit Loaded(std::shared_ptr<runtime::Model> m)
         : model(m), conversation(std::move(m)), sampling(sampling::fromGguf(*model->description().file, {})) {}
 
+    /// Graphics devices that the model lies on, with what their allocators count.
+    QMap<QString, quint64> allocated() const {
+        QMap<QString, quint64> all;
+        for (const placement::Part& part : model->plan().parts)
+            if (const quint64 bytes = model->allocatedOn(part.device); bytes > 0)
+                all[QString::fromStdString(part.device)] = bytes;
+        return all;
+    }
+
     Statistics statistics(const runtime::Generation& generation, uint32_t used) const {
         const runtime::GenerationStatistics& s = generation.statistics();
         Statistics now;
@@ -103,26 +113,16 @@ struct RuntimeEngine::Loaded {
     }
 };
 
-/// The longest context that the chosen budget of main memory leaves room for.
-static uint32_t contextFor(const QString& path, const LoadOptions& options) {
-    const PlacementChoices& chosen = options.placement;
-    if (options.ctx > 0) return options.ctx;
-    const auto memory = chosen.budgets.find(QStringLiteral("cpu"));
-    if (chosen.ctx > 0 || memory == chosen.budgets.end()) return chosen.ctx;
-    const auto description = model::Description::read(gguf::File::open(path.toStdString()));
-    const placement::Device cpu = placement::cpuDevice();
-    placement::Options plan;
-    plan.budget["cpu"] = memory.value();
-    return placement::plan(description, nullptr, {&cpu, 1}, plan).ctx;
-}
-
-RuntimeEngine::RuntimeEngine() = default;
+RuntimeEngine::RuntimeEngine(Devices devices) : devices_(std::move(devices)) {}
 RuntimeEngine::~RuntimeEngine() = default;
 
 ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, std::stop_token stop) {
     const quint64 resident = residentBytes(),
                   before = loaded_ ? std::min(resident, loaded_->resident_before) : resident;
-    runtime::LoadOptions load{.ctx = contextFor(path, options), .threads = options.threads};
+    runtime::LoadOptions load =
+        placed(options.placement, devices_ ? devices_(options.placement) : std::vector{placement::cpuDevice()});
+    if (options.ctx > 0) load.ctx = options.ctx;
+    load.threads = options.threads;
     auto model = runtime::Model::load(path.toStdString(), load, stop);
     throwIfStopped(stop);
     auto fresh = std::make_unique<Loaded>(std::move(model));
@@ -136,16 +136,17 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     ModelInfo info;
     info.path = path;
     info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
-    info.device = QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
+    for (const QString& name : loaded_->allocated().keys()) info.device += name + QStringLiteral(", ");
+    info.device += QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
                   (threads == 1 ? EngineWords::tr("1 thread") : EngineWords::tr("%1 threads").arg(threads));
-    info.bytes = m.plan().bytes("cpu");
+    for (const placement::Part& part : m.plan().parts) info.bytes += part.bytes;
     info.context = m.context();
     info.plan = fromPlan(m.plan(), options.placement.budgets.value(QStringLiteral("cpu"), ~quint64{0}));
     info.can_think = !loaded_->conversation.chatTemplate().capabilities().thinking_switches.empty();
     info.count_tokens = [tokenizer = m.sharedTokenizer()](const QString& typed) {
         return static_cast<uint>(tokenizer->encode(typed.toStdString(), {.add_special = false}).size());
     };
-    info.notes = fromStd(m.warnings()) + fromStd(loaded_->conversation.notes());
+    info.notes = fromStd(m.warnings()) + fromStd(m.placementNotes()) + fromStd(loaded_->conversation.notes());
     if (m.plan().limit.starts_with("main memory")) info.notes << fromStd(m.plan().limit) + QLatin1Char('.');
     return info;
 }
@@ -198,6 +199,7 @@ Outcome RuntimeEngine::reply(const QList<ChatMessage>& messages, const ReplyOpti
     outcome.statistics.seconds = secondsSince(begin);
     if (const quint64 resident = residentBytes(); resident > loaded_->resident_before)
         outcome.statistics.counted[QStringLiteral("cpu")] = resident - loaded_->resident_before;
+    outcome.statistics.counted.insert(loaded_->allocated());
     if (end.statistics.generated_tokens > 1 && end.statistics.decode_s > 0)
         outcome.statistics.tokens_per_s = (end.statistics.generated_tokens - 1) / end.statistics.decode_s;
     outcome.notes = fromStd(end.notes);

@@ -17,6 +17,7 @@
 #include "engine/placement/plan.h"
 #include "ui/sentence.h"
 #include "ui/worker/from_plan.h"
+#include "ui/worker/placed.h"
 
 namespace hearth::ui {
 namespace {
@@ -26,8 +27,8 @@ QString fromStd(std::string_view s) { return QString::fromUtf8(s.data(), static_
 /// Headers that are kept open, so that dragging a slider does not read one again and again.
 constexpr size_t most_kept = 8;
 
-/// Where the engine executes: runtime::Model::planFor() plans for the processor alone.
-bool executesOn(placement::Kind kind) { return kind == placement::Kind::cpu; }
+/// Where the engine executes unasked. On no card has the self-test been seen to pass yet; in the terminal one can be chosen.
+bool executesOn(placement::Kind kind) { return kind != placement::Kind::cuda; }
 
 /// By general.file_type where a file has it (formats §1.6), else the type of most of its bytes.
 QString quantOf(const gguf::File& file) {
@@ -200,21 +201,22 @@ QList<DeviceFacts> RuntimeMachine::devices() {
 Prediction RuntimeMachine::predict(const QString& path, const PlacementChoices& choices, Effort effort, bool executed) {
     try {
         const auto model = state_->describe(path);
-        const std::vector<placement::Device> devices = state_->planned(choices, executed);
-        placement::Options options{.ctx = choices.ctx};
-        options.effort = effort == Quick ? placement::Effort::greedy : placement::Effort::exact;
-        for (auto it = choices.budgets.begin(); it != choices.budgets.end(); ++it)
-            if (std::ranges::find(devices, it.key().toStdString(), &placement::Device::name) != devices.end())
-                options.budget[it.key().toStdString()] = it.value();
-        const placement::Plan plan = placement::plan(*model, nullptr, devices, options);
-        const quint64 memory = choices.budgets.value(QStringLiteral("cpu"), devices[0].bytes_free);
-        return fromPlan(plan, memory);
+        runtime::LoadOptions load = placed(choices, state_->planned(choices, executed));
+        load.effort = effort == Quick ? placement::Effort::greedy : placement::Effort::exact;
+        const quint64 memory = choices.budgets.value(QStringLiteral("cpu"), load.devices[0].bytes_free);
+        if (executed) return fromPlan(runtime::Model::planFor(*model, load), memory);
+        const placement::Options options{.ctx = load.ctx, .budget = load.budget, .effort = load.effort};
+        return fromPlan(placement::plan(*model, nullptr, load.devices, options), memory);
     } catch (const Error& error) {
         Prediction none;
         none.fit = Prediction::TooBig;
         none.problem = sentenceOf(error);
         return none;
     }
+}
+
+std::vector<placement::Device> RuntimeMachine::executing(const PlacementChoices& choices) {
+    return state_->planned(choices, true);
 }
 
 void RuntimeMachine::measure() {

@@ -2,7 +2,9 @@
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
+#include "engine/placement/device.h"
 #include "ui/worker/machine.h"
 
 namespace hearth::ui {
@@ -20,6 +22,9 @@ public:
     QList<DeviceFacts> devices() override;
     Prediction predict(const QString& path, const PlacementChoices& choices, Effort effort, bool executed) override;
     void measure() override;
+
+    /// What the engine may compute on by these choices, the processor first.
+    std::vector<placement::Device> executing(const PlacementChoices& choices);
 
 private:
     struct State;
