@@ -138,7 +138,7 @@ ModelInfo RuntimeEngine::load(const QString& path, const LoadOptions& options, s
     info.name = QFileInfo(path).completeBaseName();   // what general.name says is often a training run
     for (const QString& name : loaded_->allocated().keys()) info.device += name + QStringLiteral(", ");
     info.device += QStringLiteral("cpu, %1, ").arg(QString::fromLatin1(cpu::isaName(cpu::activeIsa()).data())) +
-                  (threads == 1 ? EngineWords::tr("1 thread") : EngineWords::tr("%1 threads").arg(threads));
+                   (threads == 1 ? EngineWords::tr("1 thread") : EngineWords::tr("%1 threads").arg(threads));
     for (const placement::Part& part : m.plan().parts) info.bytes += part.bytes;
     info.context = m.context();
     info.plan = fromPlan(m.plan(), options.placement.budgets.value(QStringLiteral("cpu"), ~quint64{0}));

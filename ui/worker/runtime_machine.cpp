@@ -70,12 +70,12 @@ struct RuntimeMachine::State {
 
     std::filesystem::path described, speeds_folder;
     unsigned threads;
-    QMutex mutex;   ///< of what follows
+    QMutex mutex;  ///< of what follows
     std::deque<Kept> kept;
-    std::vector<placement::Device> cards;   ///< that can be planned for
+    std::vector<placement::Device> cards;  ///< that can be planned for
     std::atomic<bool> discovered = false;
     bool measured = false;
-    placement::Device cpu_speeds;   ///< measured
+    placement::Device cpu_speeds;  ///< measured
 
     Described describe(const QString& path) {
         const QFileInfo info(path);
