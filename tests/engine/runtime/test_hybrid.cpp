@@ -3,6 +3,7 @@
 #include <set>
 
 #include "tests/engine/runtime/hybrid_models.h"
+#include "tests/support/sanitizers.h"
 
 using namespace hearth;
 using test::Fixture, test::HybridSetup, test::nmse, test::otherTop;

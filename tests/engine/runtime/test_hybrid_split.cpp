@@ -5,6 +5,7 @@
 #include "engine/gpu/kernels/all.h"
 #include "engine/runtime/hybrid/device_steps.h"
 #include "tests/engine/runtime/hybrid_models.h"
+#include "tests/support/sanitizers.h"
 
 using namespace hearth;
 using test::Fixture, test::nmse;
