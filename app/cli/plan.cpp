@@ -8,6 +8,7 @@
 #include "app/cli/planning.h"
 #include "app/cli/terminal.h"
 #include "app/data_folder.h"
+#include "engine/placement/measure.h"
 #include "engine/base/size.h"
 #include "engine/placement/shape_file.h"
 
@@ -142,7 +143,7 @@ void showPlan(const Arguments& arguments) {
     if (arguments.path.empty() == arguments.shape.empty())
         refuseArgument("plan", "name either a model file or a shape (--shape)");
     const placement::ModelShape model = modelOf(arguments);
-    const std::vector<placement::Device> devices = planningDevices(arguments.planning, weightTypes(*model.description.file));
+    const std::vector<placement::Device> devices = planningDevices(arguments.planning, placement::weightTypes(*model.description.file));
     placement::Options options{.ctx = arguments.load.ctx,
                                .batch = arguments.load.batch,
                                .kv = arguments.load.kv,

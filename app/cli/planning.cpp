@@ -1,7 +1,7 @@
 #include "app/cli/planning.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 #include "app/cli/arguments.h"
 #include "app/data_folder.h"
@@ -9,6 +9,7 @@
 #include "engine/gpu/backend.h"
 #include "engine/placement/device_file.h"
 #include "engine/placement/measure.h"
+#include "engine/runtime/hybrid/cards.h"
 
 namespace hearth::cli {
 namespace {
@@ -27,20 +28,6 @@ uint64_t sizeOf(const std::string& flag, const std::string& word) {
     const auto bytes = parseSize(word);
     if (!bytes) refuseArgument(flag, "\"" + word + "\" is no size like 6G, 6GB or 1.5G");
     return *bytes;
-}
-
-/// The cards that are here and can be used.
-void appendCards(std::vector<placement::Device>& devices, const placement::DeviceFile& known) {
-    for (const gpu::Found& found : gpu::discover().devices) {
-        if (!found.why_not.empty()) continue;
-        placement::Device device{
-            .name = found.name,
-            .kind = found.name.starts_with("emulated") ? placement::Kind::emulated : placement::Kind::cuda,
-            .bytes_total = found.bytes_total,
-            .bytes_free = found.bytes_free};
-        known.giveSpeeds(device, found.description);
-        devices.push_back(std::move(device));
-    }
 }
 
 }  // namespace
@@ -79,7 +66,7 @@ std::vector<placement::Device> planningDevices(const PlanningArguments& argument
     const auto known = placement::DeviceFile::read(app::dataFile(std::filesystem::path("placement") / "devices.json"));
     std::vector<placement::Device> devices{placement::cpuDevice()};
     bool simulated_cpu = false;
-    if (arguments.simulated.empty()) appendCards(devices, known);
+    if (arguments.simulated.empty()) std::ranges::move(runtime::usableCards(gpu::discover(), &known), std::back_inserter(devices));
     else
         for (const std::string& name : split(arguments.simulated)) {
             placement::Device device = known.named(name);
@@ -101,19 +88,12 @@ std::vector<placement::Device> planningDevices(const PlanningArguments& argument
     return devices;
 }
 
-std::vector<gguf::Type> weightTypes(const gguf::File& file) {
-    std::set<gguf::Type> types;
-    for (const gguf::Tensor& tensor : file.tensors())
-        if (tensor.n_dims > 1) types.insert(tensor.type);
-    return {types.begin(), types.end()};
-}
-
 void chooseDevices(const PlanningArguments& arguments, const std::filesystem::path& path,
                    runtime::LoadOptions& load) {
     const bool asked = arguments.vram || !arguments.gpus.empty();
     const auto cards = gpu::discover().devices;
     if (!asked && std::ranges::none_of(cards, [](const gpu::Found& card) { return card.why_not.empty(); })) return;
-    load.devices = planningDevices(arguments, weightTypes(*gguf::File::open(path)));
+    load.devices = planningDevices(arguments, placement::weightTypes(*gguf::File::open(path)));
     placement::Options options;
     applyBudgets(arguments, load.devices, options);
     load.budget = options.budget;

@@ -28,8 +28,6 @@ void addPlanning(CLI::App& command, PlanningArguments& arguments);
 /// The devices that are there, or those that are simulated; the processor's speeds are measured for weights of `types`.
 std::vector<placement::Device> planningDevices(const PlanningArguments& arguments,
                                                const std::vector<gguf::Type>& types);
-/// The types of a file's matrices, each once.
-std::vector<gguf::Type> weightTypes(const gguf::File& file);
 /// For a model that is loaded: the devices that are there, if any can be used or one is asked for, and their budgets.
 void chooseDevices(const PlanningArguments& arguments, const std::filesystem::path& path, runtime::LoadOptions& load);
 /// Puts budgets, the chosen devices and the wish not to cut layers into `options`.

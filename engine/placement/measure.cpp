@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/cpu/bandwidth.h"
@@ -213,6 +214,13 @@ void CpuSpeeds::describe(Device& cpu, std::span<const gguf::Type> types) {
     cpu.gather = known_.gather;
     cpu.layer_s = known_.layer_s;
     cpu.type_bytes_per_s = known_.type_bytes_per_s;
+}
+
+std::vector<gguf::Type> weightTypes(const gguf::File& file) {
+    std::set<gguf::Type> types;
+    for (const gguf::Tensor& tensor : file.tensors())
+        if (tensor.n_dims > 1) types.insert(tensor.type);
+    return {types.begin(), types.end()};
 }
 
 }  // namespace hearth::placement

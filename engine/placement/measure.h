@@ -4,14 +4,19 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/base/mapped_file.h"
 #include "engine/base/thread_pool.h"
 #include "engine/cpu/matmul.h"
+#include "engine/gguf/file.h"
 #include "engine/placement/device.h"
 #include "engine/sparse/sidecar.h"
 
 namespace hearth::placement {
+
+/// The types of a file's matrices, each once: what speeds are measured for.
+std::vector<gguf::Type> weightTypes(const gguf::File& file);
 
 /// Measures the processor: products with weights that no cache holds, each run with others than the one before. They lie
 /// in a mapped file as a model's do, because pages of the file cache and of the heap are not read equally fast. Each figure

@@ -15,6 +15,7 @@
 #include "engine/placement/device_file.h"
 #include "engine/placement/measure.h"
 #include "engine/placement/plan.h"
+#include "engine/runtime/hybrid/cards.h"
 #include "ui/sentence.h"
 #include "ui/worker/from_plan.h"
 #include "ui/worker/placed.h"
@@ -49,13 +50,6 @@ QString quantOf(const gguf::File& file) {
     // A file that says one thing and holds another is named by what it holds.
     const QString whole = QLatin1StringView(name->second);
     return whole.startsWith(type.left(2)) || whole.startsWith(QStringLiteral("IQ")) ? whole : type;
-}
-
-std::vector<gguf::Type> typesOf(const gguf::File& file) {
-    std::set<gguf::Type> types;
-    for (const gguf::Tensor& tensor : file.tensors())
-        if (tensor.n_dims > 1) types.insert(tensor.type);
-    return {types.begin(), types.end()};
 }
 
 }  // namespace
@@ -109,17 +103,7 @@ struct RuntimeMachine::State {
         std::optional<placement::DeviceFile> known;
         if (!described.empty()) known = placement::DeviceFile::read(described);
         const QMutexLocker lock(&mutex);
-        cards.clear();
-        for (const gpu::Found& one : found.devices) {
-            if (!one.why_not.empty()) continue;
-            placement::Device device{
-                .name = one.name,
-                .kind = one.name.starts_with("emulated") ? placement::Kind::emulated : placement::Kind::cuda,
-                .bytes_total = one.bytes_total,
-                .bytes_free = one.bytes_free};
-            if (known) known->giveSpeeds(device, one.description);
-            cards.push_back(std::move(device));
-        }
+        cards = runtime::usableCards(found, known ? &*known : nullptr);
         discovered = true;
         return found;
     }
@@ -184,13 +168,12 @@ QList<DeviceFacts> RuntimeMachine::devices() {
                             .read_bytes_per_s = cpu.read_bytes_per_s}};
     const gpu::Discovery found = state_->discover();
     for (const gpu::Found& one : found.devices) {
-        const auto kind = one.name.starts_with("emulated") ? placement::Kind::emulated : placement::Kind::cuda;
         all.push_back({.name = fromStd(one.name),
                        .description = fromStd(one.description),
                        .bytes_total = one.bytes_total,
                        .bytes_free = one.bytes_free,
                        .graphics = true,
-                       .computes = one.why_not.empty() && executesOn(kind),
+                       .computes = one.why_not.empty() && executesOn(runtime::kindOf(one)),
                        .why_not = fromStd(one.why_not)});
     }
     for (const std::string& note : found.notes)
@@ -227,7 +210,7 @@ void RuntimeMachine::measure() {
     {
         const QMutexLocker lock(&state_->mutex);
         for (const State::Kept& one : state_->kept)
-            for (const gguf::Type type : typesOf(*one.model->file)) types.insert(type);
+            for (const gguf::Type type : placement::weightTypes(*one.model->file)) types.insert(type);
     }
     const std::vector<gguf::Type> wanted(types.begin(), types.end());
     speeds.describe(cpu, wanted);
